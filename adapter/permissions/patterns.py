@@ -6,7 +6,7 @@ from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import Literal, TypeAlias
 
-from turnwire.adapter.permissions.shell import Reading, read_line
+from turnwire.adapter.permissions.shell import MAX_LENGTH, Reading, read_line
 from turnwire.adapter.permissions.shell_syntax import UNKNOWN
 
 Match: TypeAlias = Literal["yes", "maybe", "no"]
@@ -14,41 +14,61 @@ Match: TypeAlias = Literal["yes", "maybe", "no"]
 
 _SEPARATORS = re.compile(r"[;&|\n`()]+|\$\(")
 _CHARACTERS = frozenset(";&|`$<>\n(){}")
+_LITERAL = re.compile(r"[^*?\[]*")
+_FOLLOWED = 2000
+"""Characters of a text with UNKNOWN in it that are followed; what is longer may match."""
 _TOKEN = re.compile(r"\[(!?)(\]?[^\]]*)\]|(.)", re.DOTALL)
 
 
-@lru_cache(maxsize=64)
 def read(line: str) -> Reading:
     """Read a line of shell; several rules ask for the same."""
+    return _read(line) if len(line) <= MAX_LENGTH else read_line(line)
+
+
+@lru_cache(maxsize=64)
+def _read(line: str) -> Reading:
     return read_line(line)
 
 
 def finds(pattern: str, line: str) -> Match:
     """Tell whether a line runs what a pattern means, anywhere in it and however it is spelled."""
-    patterns = _spellings(pattern)
     reading = read(line)
     texts = [line]
-    if UNKNOWN in (*reading.outer, *reading.inner):  # what cannot be read is at least cut where commands end
-        texts += [part.strip() for part in _SEPARATORS.split(line)]
-    if any(fnmatchcase(text, one) for text in texts for one in patterns):
+    if UNKNOWN in reading.commands:  # what cannot be read is at least cut where commands end
+        texts += [part.strip() for part in _SEPARATORS.split(line[:MAX_LENGTH])]
+    found: set[Match] = set()
+    for one in _spellings(pattern):
+        begins = _LITERAL.match(one)[0]  # type: ignore[index]  # it matches any text
+        if any(text.startswith(begins) and fnmatchcase(text, one) for text in texts):
+            return "yes"
+        found |= {_of_command(one, begins, command) for command in reading.commands}
+        if "yes" in found:
+            return "yes"
+        if "maybe" in found:
+            continue
+        may = any(
+            (means := _of_command(one, begins, command)) == "yes"
+            or (means == "maybe" and not command.startswith(UNKNOWN))
+            for command in reading.possible
+        )
+        if may or any(
+            f" {begins}" in f" {text} " and fnmatchcase(f" {text} ", f"* {one}*") for text in reading.code
+        ):
+            found.add("maybe")
+    return "maybe" if "maybe" in found else "no"
+
+
+def _of_command(pattern: str, begins: str, command: str) -> Match:
+    """Tell whether a pattern, and the text that it begins with, mean a command."""
+    known, unknown, _ = command.partition(UNKNOWN)
+    if not (
+        known.startswith(begins) or f"{known} ".startswith(begins) or (unknown and begins.startswith(known))
+    ):
+        return "no"
+    # a command without arguments here may get them from elsewhere, as from xargs
+    if fnmatchcase(command, pattern) or fnmatchcase(f"{command} ", pattern):
         return "yes"
-    maybe = False
-    for command in reading.commands:
-        for one in patterns:
-            # a command without arguments here may get them from elsewhere, as from xargs
-            if fnmatchcase(command, one) or fnmatchcase(f"{command} ", one):
-                return "yes"
-            maybe = maybe or (UNKNOWN in command and may_match(one, f"{command} "))
-    maybe = maybe or any(
-        fnmatchcase(f"{command} ", one)
-        or fnmatchcase(command, one)
-        or (UNKNOWN in command and command[0] != UNKNOWN and may_match(one, f"{command} "))
-        for command in reading.possible
-        for one in patterns
-    )
-    if maybe or any(fnmatchcase(f" {text} ", f"* {one}*") for text in reading.code for one in patterns):
-        return "maybe"
-    return "no"
+    return "maybe" if unknown and may_match(pattern, f"{command} ") else "no"
 
 
 def covers(pattern: str, line: str) -> bool:
@@ -97,6 +117,8 @@ def is_plain(line: str) -> bool:
 
 def may_match(pattern: str, text: str) -> bool:
     """Tell whether a pattern can match a text in which UNKNOWN stands for anything; takes time linear in the text."""
+    if len(text) > _FOLLOWED:
+        return True
     accepts, stars, size = _compiled(pattern)
     # the places of the pattern that can be reached, one bit each; all places follow from one by unknown characters
     reached = _opened(1, stars)

@@ -14,7 +14,14 @@ from msgspec.structs import replace
 from turnwire.adapter.hooks.settings import HookSetting
 from turnwire.adapter.permissions.calls import ToolCall
 from turnwire.adapter.permissions.grants import Grant
-from turnwire.adapter.permissions.protected import ProtectedPlaces, decides, is_own, is_secret, touched
+from turnwire.adapter.permissions.protected import (
+    ProtectedPlaces,
+    decides,
+    is_own,
+    is_secret,
+    is_untold,
+    touched,
+)
 from turnwire.adapter.permissions.rules import PathContext, Rule, first_match
 from turnwire.normalize.vocabulary import Policy, ToolKind
 
@@ -30,6 +37,8 @@ SAFE: frozenset[ToolKind] = frozenset({"read", "search", "delegate", "note"})
 _OWN_FRONTEND = (
     "it would let the agent answer its own permission requests; run this command in a terminal of your own"
 )
+_OWN_STATE = "this is turnwire's own state, which agents are not given"
+_SPELL_IT_OUT = "spell the command and its paths out, or run it in a terminal of your own"
 _NARROWER = "search a narrower folder"
 
 NOWHERE: Mapping[str, str | None] = {}
@@ -175,27 +184,45 @@ def judge_by_rule(
     `real_paths` says where the paths of the call lead (see real_paths.py).
     """
     own, secret = _judge_places(settings, call, real_paths)
-    if own is not None:
+    if own is not None and own.behavior == "deny":
         return own
-    return _judge_by_rules(settings, call, real_paths) or (secret if asks_about_secrets else None)
+    by_rules = _judge_by_rules(settings, call, real_paths)
+    if own is not None and (by_rules is None or by_rules.behavior != "deny"):
+        # what asks nobody refuses what cannot be told
+        is_asked = settings.policy != "autonomous" and asks_about_secrets
+        return own if is_asked else Verdict("deny", own.by, own.reason)
+    return by_rules or (secret if asks_about_secrets else None)
 
 
 def _judge_places(
     settings: PermissionSettings, call: ToolCall, real_paths: Mapping[str, str | None]
 ) -> tuple[Verdict | None, Verdict | None]:
-    """Return what is said about turnwire's own state, which comes before the rules, and about secrets, which comes after."""
+    """Return what is said about turnwire's own state, which comes before the rules, and about secrets, which comes after.
+
+    Where it cannot be told whether it is turnwire's own, the former asks.
+    """
     protected = settings.protected
     if protected is None:
         return None, None
-    if decides(call):
-        return Verdict("deny", "turnwire", _OWN_FRONTEND), None
+    match decides(call):
+        case "yes":
+            return Verdict("deny", "turnwire", _OWN_FRONTEND), None
+        case "maybe":
+            reason = f"it cannot be told whether this starts a frontend of turnwire's that decides; {_SPELL_IT_OUT}"
+            return Verdict("ask", "turnwire", reason), None
+        case "no":
+            pass
     home = "" if settings.places is None else settings.places.home
     paths = touched(call, settings.workspace, home)
     match is_own(protected, paths, real_paths, settings.workspace):
         case "yes":
-            return Verdict(
-                "deny", "turnwire", "this is turnwire's own state, which agents are not given"
-            ), None
+            return Verdict("deny", "turnwire", _OWN_STATE), None
+        case "maybe":
+            reason = f"it cannot be told whether this gets at turnwire's own state; {_SPELL_IT_OUT}"
+            return Verdict("ask", "turnwire", reason), None
+        case _ if is_untold(call):
+            reason = f"this names more than turnwire looks at, which may be its own state; {_SPELL_IT_OUT}"
+            return Verdict("ask", "turnwire", reason), None
         case "below" if settings.policy == "autonomous":
             return Verdict("deny", "turnwire", f"turnwire's own state is below; {_NARROWER}"), None
         case "below":

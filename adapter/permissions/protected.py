@@ -10,21 +10,37 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import lru_cache
-from itertools import accumulate, islice
+from itertools import accumulate, chain, islice
 from typing import Literal, NamedTuple, TypeAlias
 
 from msgspec import Struct
 
 from turnwire.adapter.permissions.calls import ToolCall
-from turnwire.adapter.permissions.patterns import finds, read
+from turnwire.adapter.permissions.patterns import Match, finds, may_match, read
 from turnwire.adapter.permissions.rules import PATHS, both_spellings
-from turnwire.adapter.permissions.secret_places import is_secret_name, place_of
+from turnwire.adapter.permissions.secret_places import LONGEST_NAME, is_secret_name, place_of
+from turnwire.adapter.permissions.shell import Reading
+from turnwire.adapter.permissions.shell_syntax import UNKNOWN
 
 WORDS = 256
 """Words of a line of shell that are looked at though nothing in them says that they are paths."""
 
-PATHS_OF_LINE = 2048
-"""Those that are looked at since something does: a slash, a wildcard, a dot at the beginning."""
+PATHS_OF_LINE = 1024
+"""Those that are looked at since something does: a slash, a wildcard, a dot at the beginning. With more nothing is known."""
+
+MAX_LINE = 200_000
+"""Characters of a line of shell that are looked at for paths."""
+
+MAX_TOUCHED = 2048
+"""Paths of a call that are looked at."""
+
+LONGEST_PATH = 4096
+"""Characters of a path that a system takes."""
+
+_IN_NO_PATH = re.compile("[\\0\ud800-\udc7f\udd00-\udfff]")
+
+MAX_PARTS = 64
+"""Names with wildcards behind one another that are compared."""
 
 DEEPEST = 64
 """Folders from the root that are compared with places."""
@@ -40,10 +56,22 @@ DECIDING = (
 )  # fmt: skip
 """Commands that answer permission requests, or make the tokens for it; an agent's own shell would decide about the agent."""
 
-_MODULES = tuple(f"python{version} *-m {one}" for version in ("", "3*") for one in DECIDING)
+_BY_PYTHON = re.compile(
+    r"(?:python|pypy)[\d.]* (?:.* )?(?:-\w*m ?|\S*/)turnwire(?:/__main__\.py)? ", re.DOTALL
+)
+"""What begins a command that has an interpreter run turnwire."""
+_SUBCOMMANDS = frozenset(one.removeprefix("turnwire ").partition(" ")[0].rstrip("*") for one in DECIDING)
+_A_SUBCOMMAND = re.compile(rf"\b(?:{'|'.join(sorted(_SUBCOMMANDS))})\b")
+_RENAMES = frozenset({"ln", "link", "cp", "mv", "install", "alias", "hash"})
+"""Commands that give a program another name."""
+_MOVES = frozenset({"ln", "mv", "mount", "cp", "rsync", "bindfs"})
+"""Commands by which a folder can be had under another name; of those that also copy single files, where they take folders."""
+_TAKES_FOLDERS = re.compile(r" -\w*[rRa]| --(?:recursive|archive)")
 
 _PROC = re.compile(r"^/+proc/+[^/]+(?:/+task/+[^/]+)?/+(?P<link>cwd|root)(?=/|$)")
 _HOME = re.compile(r"(?:file://)?(?:\$HOME\b|\$\{HOME(?:[^\w{}][^{}]*)?\})|^~[\w.-]*(?=/|$)")
+_HERE = re.compile(r"\$PWD\b|\$\{PWD\}|(?<!\S)~\+(?=[/\s]|$)")
+_BEFORE = re.compile(r"\$OLDPWD\b|\$\{OLDPWD\}|(?<!\S)~-(?=[/\s]|$)")
 _BRACES = re.compile(r"(?<!\$)\{[^{}\s]*\}")
 _WORD = re.compile(r"[^\s'\"`;|&<>(){}=,:]+")
 _QUOTE = re.compile(r"['\"\\]")
@@ -51,9 +79,7 @@ _SHELL_WORD = re.compile(r"""(?:[^\s'"\\;|&<>()]++|'[^'\n]*+'|"[^"\n]*+"|\\.)++"
 """A word of shell, which may have blanks in it."""
 _WILDCARD = re.compile(r"[*?\[{]")
 _LIKE_A_PATH = re.compile(r"\A[~.]|[/*?\[]")
-_FOLDER = re.compile(
-    r"(?<!\S)(?:(?:cd|pushd)(?: -[-\w@]*)*|-C|--directory|--chdir|--cwd)[ =](?P<folder>[^\s\0]+)"
-)
+_FOLDER = re.compile(r"(?<!\S)(?:(?:cd|pushd)(?: -[-\w@]+)*|-C|--directory|--chdir|--cwd)[ =](?P<folder>\S+)")
 """What says where the paths of a command begin, in the words of a command without quotes."""
 
 
@@ -70,52 +96,106 @@ class Touched(NamedTuple):
     """A path that a call names."""
 
     path: str
-    """Absolute, with whatever ".." stands in it."""
+    """Absolute, with whatever ".." stands in it; UNKNOWN and what follows where only the shell knows the beginning."""
     reach: Reach
     rest: str = ""
     """What follows, with wildcards."""
 
 
 def touched(call: ToolCall, workspace: str, home: str) -> Sequence[Touched]:
-    """Return the paths that a call names, in any spelling."""
-    command = call.arguments.get("command")
-    starts = _starts(command, workspace, home)
-    said = [
-        Touched(_rooted(word, start, home), "this", rest)
-        for word, rest in _words(command)
-        for start in starts
-    ]
-    return [
-        *(
-            Touched(_rooted(path, workspace, home), reach, rest)
-            for path, reach, rest in _named(call, workspace)
-        ),
-        *dict.fromkeys(said),
-    ]
+    """Return the paths that a call names, in any spelling; no more than MAX_TOUCHED."""
+    named = (
+        Touched(_rooted(path, workspace, home), reach, rest) for path, reach, rest in _named(call, workspace)
+    )
+    said = () if call.line is None else _said(call.line, workspace, home)
+    return list(dict.fromkeys(islice(chain(named, said), MAX_TOUCHED)))
+
+
+@lru_cache(maxsize=8)
+def _said(line: str, workspace: str, home: str) -> Sequence[Touched]:
+    """Return the paths in a line of shell, which is asked for twice: before and after it is looked where they lead."""
+    starts = _starts(line, workspace, home)
+    moved = (Touched(_rooted(word, start, home), "contents") for word in _moved(line) for start in starts)
+    words = (
+        Touched(_rooted(word, start, home), "this", rest) for word, rest in _words(line) for start in starts
+    )
+    return tuple(islice(chain(moved, words), MAX_TOUCHED))
+
+
+def is_untold(call: ToolCall) -> bool:
+    """Tell whether a call names more than is looked at."""
+    line = call.line or ""
+    many = len(line) > MAX_LINE or any(call.texts(name) is None for name in PATHS if name not in call.untold)
+    if many or len(line) < PATHS_OF_LINE:
+        return many
+    paths = sum(1 for word, rest in _words(line) if rest or _LIKE_A_PATH.search(word))
+    folders = len(_starts(line, "/", ""))
+    return paths >= PATHS_OF_LINE or folders > FOLDERS_OF_LINE or paths * folders > MAX_TOUCHED
 
 
 def is_own(
     places: ProtectedPlaces, paths: Sequence[Touched], real: Mapping[str, str | None], workspace: str
-) -> Literal["yes", "below", "no"]:
-    """Tell whether a call gets at turnwire's own state, or searches a folder that has it below.
+) -> Literal["yes", "below", "maybe", "no"]:
+    """Tell whether a call gets at turnwire's own state, searches a folder that has it below, or may do so where only the shell knows.
 
     A workspace that lies there is not part of it.
     """
+    is_doubtful = False
     for one in paths:
+        if one.path.startswith(UNKNOWN):
+            is_doubtful = is_doubtful or any(_may_be(one, place) for place in places.own)
+            continue
         for path in _places_of(one, real):
             in_workspace = _is_in(path, real.get(workspace) or workspace)
             for place in places.own:
                 if _is_in(path, place) and not (in_workspace and _is_in(workspace, place)):
                     return "yes"
-    return "below" if any(_holds(one, place, real) for one in paths for place in places.own) else "no"
+        is_doubtful = is_doubtful or _is_lost(one, real)
+    if any(_holds(one, place, real) for one in paths for place in places.own):
+        return "below"
+    return "maybe" if is_doubtful else "no"
 
 
-def decides(call: ToolCall) -> bool:
-    """Tell whether a line of shell starts a frontend of turnwire that answers permission requests."""
-    command = call.arguments.get("command")
-    if not isinstance(command, str) or "turnwire" not in _QUOTE.sub("", command):
-        return False
-    return any(finds(pattern, command) == "yes" for pattern in (*DECIDING, *_MODULES))
+def decides(call: ToolCall) -> Match:
+    """Tell whether a line of shell starts a frontend of turnwire that answers permission requests.
+
+    "maybe": only the shell knows, and something in the line names turnwire or what it would be told.
+    """
+    line = call.line
+    if line is None:
+        return "no"
+    text, reading = _QUOTE.sub("", line[:MAX_LINE]), read(line)
+    is_named = "turnwire" in text
+    if not is_named and not any(UNKNOWN in command for command in reading.commands):
+        return "no"
+    found = {finds(one, line) for one in DECIDING} if is_named else set()
+    by_python = (
+        f"turnwire {command[begin.end() :]} "
+        for command in (reading.commands if is_named else ())
+        if (begin := _BY_PYTHON.match(command)) is not None
+    )
+    if "yes" in found or any(fnmatchcase(command, one) for command in by_python for one in DECIDING):
+        return "yes"
+    commands = [command.split(" ", 4) for command in (*reading.commands, *reading.possible)]
+    if ("maybe" in found and _A_SUBCOMMAND.search(text)) or any(map(_may_decide, commands)):
+        return "maybe"
+    renames = is_named and any(
+        words[0] in _RENAMES and any("turnwire" in word or UNKNOWN in word for word in words[1:])
+        for words in commands
+    )
+    return "maybe" if renames and any(not _SUBCOMMANDS.isdisjoint(words[1:2]) for words in commands) else "no"
+
+
+def _may_decide(words: Sequence[str]) -> bool:
+    """Tell whether a command may be such a one, of whose words something is not known and something says so."""
+    name = words[0].rpartition("/")[2]
+    says = not _SUBCOMMANDS.isdisjoint(words[1:2])
+    known = max(name.split(UNKNOWN), key=len)
+    if UNKNOWN in name:
+        is_meant = says if not known else len(known) > 2 and may_match("turnwire", name)
+    else:
+        is_meant = name == "turnwire" and UNKNOWN in "".join(words[1:3])
+    return is_meant and any(may_match(one, f"{' '.join(words)} ") for one in DECIDING)
 
 
 def is_secret(
@@ -155,7 +235,7 @@ def _named(call: ToolCall, workspace: str) -> Iterator[tuple[str, Reach, str]]:
     reach: Reach = "this"
     if call.kind == "search":
         reach = "names" if call.tool == "Glob" else "contents"
-    given = [path for name in PATHS if isinstance(path := call.arguments.get(name), str)]
+    given = [path for name in PATHS for path in call.texts(name) or ()]
     given += call.paths
     if reach == "contents":
         glob = call.arguments.get("glob")
@@ -170,37 +250,66 @@ def _named(call: ToolCall, workspace: str) -> Iterator[tuple[str, Reach, str]]:
         yield from ((path, reach, "") for path in given)
 
 
-def _words(command: object) -> Iterator[tuple[str, str]]:
+def _read(line: str) -> Reading:
+    """Read a line of shell in which the home directory and the folder that it is in stand as paths."""
+    return read(_expanded(line))
+
+
+def _expanded(text: str) -> str:
+    """Return a text with `~` for the home directory, `.` for the folder that the shell is in, and UNKNOWN for the one before."""
+    return _BEFORE.sub(UNKNOWN, _HERE.sub(".", _HOME.sub("~", text)))
+
+
+def _words(command: str) -> Iterator[tuple[str, str]]:
     """Yield the words of a line of shell that may be paths: as they stand there, and as the shell reads them."""
-    if not isinstance(command, str):
-        return
+    command = command[:MAX_LINE]
     texts = [
-        *read(command).commands,
+        *_read(command).commands,
         command,
         _BRACES.sub("*", _QUOTE.sub("", command)),
         _QUOTE.sub("", command),
     ]
-    words = dict.fromkeys(word.lstrip("@") for text in texts for word in _WORD.findall(_HOME.sub("~", text)))
+    words = dict.fromkeys(word.lstrip("@") for text in texts for word in _WORD.findall(_expanded(text)))
     with_blanks = (found[0] for found in _SHELL_WORD.finditer(command) if " " in found[0])
-    words |= dict.fromkeys(_HOME.sub("~", _QUOTE.sub("", one)) for one in islice(with_blanks, WORDS))
+    words |= dict.fromkeys(_expanded(_QUOTE.sub("", one)) for one in islice(with_blanks, WORDS))
     # a long here-document comes before none of them
-    paths = [word for word in words if _LIKE_A_PATH.search(word) or is_secret_name(word)]
+    paths = [word for word in words if _LIKE_A_PATH.search(word)]
+    paths += [word for word in islice(words, WORDS) if not _LIKE_A_PATH.search(word) and is_secret_name(word)]
     others = [word for word in words if not _LIKE_A_PATH.search(word)]
     for word in (*paths[:PATHS_OF_LINE], *others[:WORDS]):
-        yield _split(word)
+        begin = UNKNOWN if word.startswith(UNKNOWN) else ""
+        folder, rest = _split(word.rpartition(UNKNOWN)[2] if begin else word.replace(UNKNOWN, "*"))
+        yield begin + folder, rest
 
 
-def _starts(command: object, workspace: str, home: str) -> Sequence[str]:
+def _moved(command: str) -> Iterator[str]:
+    """Yield the paths that a line of shell gives another name, with all that is below them."""
+    for text in _read(command).commands:
+        name, *words = text.split(" ")
+        name = name.rpartition("/")[2]
+        if name not in _MOVES or (name in ("cp", "rsync") and not _TAKES_FOLDERS.search(text)):
+            continue
+        operands = [word for word in words if not word.startswith("-")]
+        *sources, to = operands if operands[1:] and " -t" not in text else [*operands, ""]
+        if any(UNKNOWN in source for source in sources):
+            yield from (folder for folder, rest in _words(command) if not rest)
+        yield from sources
+        if name == "ln":  # what it says is looked up from where the link is
+            yield from (posixpath.join(posixpath.dirname(to), source) for source in sources)
+
+
+def _starts(command: str, workspace: str, home: str) -> Sequence[str]:
     """Return the folders that relative paths in a line of shell may begin at: those that it goes to, one after another."""
     begin = dict.fromkeys((workspace, home or workspace))
-    if not isinstance(command, str):
-        return list(begin)
     now, starts = list(begin), begin
-    for text in read(command).commands:
-        for found in _FOLDER.finditer(_HOME.sub("~", text)):
-            now = list(dict.fromkeys(_rooted(found["folder"], start, home) for start in now))
+    for text in _read(command).commands:
+        for found in _FOLDER.finditer(text):
+            folder = UNKNOWN if found["folder"] == "-" else found["folder"]
+            now = list(dict.fromkeys(_rooted(folder, start, home) for start in now))
             starts |= dict.fromkeys(now)
-    return list(starts)[:FOLDERS_OF_LINE]
+        if len(starts) > FOLDERS_OF_LINE:
+            break
+    return list(starts)[: FOLDERS_OF_LINE + 1]
 
 
 def _split(pattern: str) -> tuple[str, str]:
@@ -214,6 +323,8 @@ def _split(pattern: str) -> tuple[str, str]:
 
 def _rooted(path: str, start: str, home: str) -> str:
     """Return a path from the root; what /proc says of the agent itself is replaced by what that is."""
+    if UNKNOWN in path:
+        return UNKNOWN + path.rpartition(UNKNOWN)[2]
     path = _HOME.sub(lambda _: home or "~", path, count=1)
     path = posixpath.join(start, path)
     while (found := _PROC.match(path)) is not None:
@@ -223,6 +334,8 @@ def _rooted(path: str, start: str, home: str) -> str:
 
 def _places_of(one: Touched, real: Mapping[str, str | None]) -> Iterator[str]:
     """Yield a path as it is spelled and as it leads, its ".." taken off before and after links are followed."""
+    if one.path.startswith(UNKNOWN):
+        return
     spelled, *others = both_spellings(one.path, "/", "")
     yield spelled
     for path in (spelled, *others):
@@ -230,9 +343,38 @@ def _places_of(one: Touched, real: Mapping[str, str | None]) -> Iterator[str]:
             yield found
 
 
-def _fits(name: str, pattern: str) -> bool:
+def _is_lost(one: Touched, real: Mapping[str, str | None]) -> bool:
+    """Tell whether nobody looked where a path leads that a system would open."""
+    return any(
+        path in real and real[path] is None and len(path) <= LONGEST_PATH and not _IN_NO_PATH.search(path)
+        for path in both_spellings(one.path, "/", "")
+    )
+
+
+def _may_be(one: Touched, place: str) -> bool:
+    """Tell whether a path of which only the shell knows the beginning ends like a place, or goes on below its end."""
+    said = one.path.rpartition(UNKNOWN)[2] + one.rest
+    said = said if said.startswith("/") else f"*{said}"
+    parts = [part for part in said.rpartition("..")[2].split("/") if part not in ("", ".")]
+    names = place.strip("/").split("/")
+    return any(
+        len(parts) >= count
+        and all(map(_means, parts, names[-count:]))
+        and any(part.strip("*?") for part in parts[:count])
+        for count in range(1, len(names) + 1)
+    )
+
+
+def _means(pattern: str, name: str) -> bool:
+    """Tell whether a pattern in a call means a name."""
+    if _WILDCARD.search(pattern) is None:
+        return name == pattern
+    return len(pattern) > LONGEST_NAME or fnmatchcase(name, pattern)
+
+
+def _fits(pattern: str, name: str) -> bool:
     """Tell whether a shell finds a name by a pattern: wildcards do not begin a hidden one."""
-    return fnmatchcase(name, pattern) and name.startswith(".") <= pattern.startswith(".")
+    return _means(pattern, name) and name.startswith(".") <= pattern.startswith(".")
 
 
 def _is_in(path: str, place: str) -> bool:
@@ -247,9 +389,12 @@ def _holds(one: Touched, place: str, real: Mapping[str, str | None]) -> bool:
         if one.reach == "contents":
             return True
         below, rest = place[len(path) :].strip("/").split("/"), one.rest.split("/")
-        if any(part.strip("*?") and any(fnmatchcase(name, part) for name in below) for part in rest):
+        if len(rest) > MAX_PARTS:
+            return True
+        means = _fits if one.reach == "this" else _means
+        if any(part.strip("*?") and any(means(part, name) for name in below) for part in rest):
             return True
         # a wildcard for a folder on the way to something in the place; a search for names reads nothing there
-        if one.reach != "names" and len(rest) > len(below) and all(map(_fits, below, rest)):
+        if one.reach != "names" and len(rest) > len(below) and all(map(_fits, rest, below)):
             return True
     return False

@@ -24,6 +24,9 @@ _HOME = re.compile(r"(?:/var)?/home/[^/]+/|/Users/[^/]+/|/root/|[A-Za-z]:/Users/
 _PARTS = re.compile(r"\[[^]]+\]|.")
 _BRACES = re.compile(r"\{([^{}]*)\}")
 
+LONGEST_NAME = 255
+"""Characters of a file's name; a longer pattern of names may mean any."""
+
 MOST_SPELLINGS = 64
 """Names that braces in one pattern are read as."""
 
@@ -94,6 +97,8 @@ def is_secret_name(path: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def _is_secret_name(name: str, parent: str) -> bool:
+    if len(name) > LONGEST_NAME:
+        return _WILDCARD.search(name) is not None
     secret = _compiled(_BY_NAME)
     if _compiled(_HARMLESS).match(f"{parent}/{name}"):
         return False

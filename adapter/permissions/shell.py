@@ -8,6 +8,7 @@ a command UNKNOWN: it may run anything. What a program does by itself is not see
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
@@ -26,6 +27,7 @@ from turnwire.adapter.permissions.shell_syntax import (
     value_of,
     values_of,
     walk,
+    walk_with_parents,
     words_behind,
     words_of,
 )
@@ -37,7 +39,13 @@ MAX_LENGTH = 50_000
 """Characters of a line that are read; a longer one may run anything."""
 
 MAX_OPERATORS = 4000
-"""Brackets, pipes and the like that are read in all: what the grammar's parser takes grows with their square."""
+"""Brackets, redirections and the like that are read in all: what the grammar's parser takes grows with their square."""
+
+MAX_PIPES = 600
+"""The same of pipes, which take it longer."""
+
+MAX_STEPS = 10_000
+"""Nodes and words that are read in all, those in quotes included: some 20 ms."""
 
 MAX_COMMANDS = 2000
 """Commands of a line, those in quotes included, that are read."""
@@ -68,23 +76,20 @@ class Reading(Struct):
     unread: str = ""
     """Why it may run anything: the first thing that is not understood; "" when it is understood."""
 
-    @property
-    def commands(self) -> Iterator[str]:
-        """All that it runs, and each that is called by a path by its name as well."""
-        return _with_names((*self.outer, *self.inner))
-
-    @property
-    def possible(self) -> Iterator[str]:
-        """The same of what it may run besides."""
-        return _with_names(self.doubtful)
+    commands: Sequence[str] = ()
+    """All that it runs, and each that is called by a path by its name as well."""
+    possible: Sequence[str] = ()
+    """The same of what it may run besides."""
 
 
-def _with_names(texts: Iterable[str]) -> Iterator[str]:
+def _with_names(texts: Iterable[str]) -> Sequence[str]:
+    found: dict[str, None] = {}
     for text in texts:
-        yield text
+        found[text] = None
         name, space, rest = text.partition(" ")
         if "/" in name:
-            yield name.rpartition("/")[2] + space + rest
+            found[name.rpartition("/")[2] + space + rest] = None
+    return tuple(found)
 
 
 _SURE, _POSSIBLE, _GUESSED = 2, 1, 0
@@ -116,10 +121,14 @@ def read_line(line: str) -> Reading:
     """Read a line, or several, of shell."""
     reading = Reading()
     try:
+        if len(line) > MAX_LENGTH:
+            raise _TooMuch("it is too long")
         _Reader(reading).read_all(line)
     except _TooMuch as error:
         reading.outer.append(UNKNOWN)
         reading.unread = reading.unread or str(error)
+    reading.commands = _with_names((*reading.outer, *reading.inner))
+    reading.possible = _with_names(reading.doubtful)
     return reading
 
 
@@ -133,6 +142,8 @@ class _Reader:
         self._commands = MAX_COMMANDS
         self._room = MAX_TEXT
         self._operators = MAX_OPERATORS
+        self._pipes = MAX_PIPES
+        self._steps = MAX_STEPS
         self._certainty = _SURE
         self._evaluates = ""
         """What evaluates names and numbers as the shell does, and runs what is substituted in them; "" for nothing."""
@@ -186,13 +197,12 @@ class _Reader:
 
     def read(self, line: str, depth: int) -> None:
         """Read a line; of one in quotes, `depth` says in how many."""
-        if len(line) > MAX_LENGTH:
-            raise _TooMuch("it is too long")
         if UNKNOWN in line or depth > MAX_DEPTH:
             raise _TooMuch("it is too deep" if depth > MAX_DEPTH else "it has a NUL in it")
         self._take(line)
         self._operators -= sum(map(line.count, _OPERATORS))
-        if self._operators < 0:
+        self._pipes -= line.count("|")
+        if self._operators < 0 or self._pipes < 0:
             raise _TooMuch("it has too many operators")
         try:
             source = line.encode()
@@ -204,6 +214,7 @@ class _Reader:
         if _NAMED_DESCRIPTOR.search(line):
             self._anything(depth, "a descriptor in a variable")
         root = parser().parse(source).root_node
+        self._step(root.descendant_count)
         if root.has_error:
             self._anything(depth, "the grammar of bash does not know it")
         self._tree(root, source, depth)
@@ -226,10 +237,17 @@ class _Reader:
         behind: dict[int, list[Node]] = {}
         shape: list[bytes] = []
         done = 0
-        for node in walk(root):
-            if why := misread(node, source):
+        exported: set[int] = set()
+        for node, parent in walk_with_parents(root):
+            kind, size = node.type, node.end_byte - node.start_byte
+            self._step(size // 256)  # its text is looked at, in each node that it is in
+            if kind == "expansion" and parent in ("string", "heredoc_body"):
+                self._step(node.descendant_count)
+            if why := misread(node, source, parent):
                 self._anything(depth, why)
-            match node.type:
+            if kind in ("command", "declaration_command") and _exports(node, source):
+                exported.update(child.id for child in node.children if child.type == "variable_assignment")
+            match kind:
                 case "redirected_statement":
                     self._redirected(node, source, depth, behind)
                 case "command":
@@ -262,7 +280,7 @@ class _Reader:
                 case "heredoc_redirect":
                     self._told += self._heredoc(node, source, depth)
                 case "variable_assignment":
-                    self._assignment(node, source, depth)
+                    self._assignment(node, source, depth, is_exported=node.id in exported)
                 case _:
                     self._evaluated(node, source, depth)
         if depth == 0:
@@ -309,7 +327,7 @@ class _Reader:
                 self._anything(depth, "backticks in a here-document")
         return [text]
 
-    def _assignment(self, node: "Node", source: bytes, depth: int) -> None:
+    def _assignment(self, node: "Node", source: bytes, depth: int, *, is_exported: bool) -> None:
         name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
         if name is None:
             return
@@ -321,7 +339,7 @@ class _Reader:
         self._assigned(spelled.partition("[")[0], said, depth)
         if not _NUMBERS.fullmatch(text) and (value is None or value.type != "arithmetic_expansion"):
             self._texts.add(spelled.partition("[")[0])
-        if node.parent is not None and _exports(node.parent, source):
+        if is_exported:
             self._code([said])  # the programs that it is told to may run it
 
     def _assigned(self, name: str, value: str, depth: int) -> None:
@@ -338,8 +356,9 @@ class _Reader:
         if not _LITERAL.search(text):
             return
         self._substitutes = True
-        found = [text[one.end() :].rpartition(")")[0] for one in re.finditer(r"\$\(", text)]
-        if found := [*found[:8], *text.split("`")[1:16:2]]:
+        begun = islice(re.finditer(r"\$\(", text), 8)
+        found = [text[one.end() :].rpartition(")")[0] for one in begun]
+        if found := [*found, *text.split("`", 16)[1:16:2]]:
             self._code([text])
             before = self._certainty, self._blind, self._hears
             self._certainty, self._hears = _GUESSED, set()
@@ -393,6 +412,7 @@ class _Reader:
                 pass
 
     def _count(self, node: "Node", source: bytes, by: str) -> None:
+        self._step(node.descendant_count)
         for inside in walk(node):
             if inside.type in ("variable_name", "word", "special_variable_name"):
                 self._counts[text_of(inside, source)] = by
@@ -403,6 +423,11 @@ class _Reader:
         self._reading.unread = self._reading.unread or why
         self._take(UNKNOWN)
         (self._reading.inner if depth else self._reading.outer).append(UNKNOWN)
+
+    def _step(self, count: int) -> None:
+        self._steps -= count
+        if self._steps < 0:
+            raise _TooMuch("it has too many words")
 
     def _take(self, text: str) -> None:
         self._room -= len(text)
@@ -437,6 +462,7 @@ class _Reader:
             self._commands -= 1
             if self._commands < 0 or depth > MAX_DEPTH:
                 raise _TooMuch("it has too many commands")
+            self._step(len(words))
             texts = [_as_name(words[0]), *(word.text for word in words[1:])]
             name = texts[0].rpartition("/")[2]
             is_unknown = UNKNOWN in name or (UNKNOWN in texts[0] and words[0].splits)
@@ -780,11 +806,12 @@ def _fed(name: str, texts: list[str], words: list[Word]) -> list[Word]:
     inner = _name(words)
     if name not in ("xargs", "gxargs"):
         return words
-    places = [
-        text[2:] or (texts[at + 1] if text == "-I" and at + 1 < len(texts) else "{}")
-        for at, text in enumerate(texts)
-        if text.startswith(("-I", "-i"))
-    ]
+    given = [(at, text) for at, text in enumerate(texts) if text.startswith(("-I", "-i"))]
+    places = {
+        text[2:] or (texts[at + 1] if text == "-I" and at + 1 < len(texts) else "{}") for at, text in given
+    }
+    if len(places) > MAX_DOUBTFUL:  # xargs takes the last one
+        return [Word(UNKNOWN, splits=True)]
     if not (any(place in inner for place in places) or inner in runners.SHELLS or runners.may_run(inner)):
         return words
     for place in places:
@@ -795,7 +822,11 @@ def _fed(name: str, texts: list[str], words: list[Word]) -> list[Word]:
 def _exports(node: "Node", source: bytes) -> bool:
     """Tell whether the variables in a node are given to programs: before a command, or by `export`."""
     if node.type == "declaration_command":
-        words = text_of(node, source)[:80].split()
+        words = (
+            source[node.start_byte : min(node.end_byte, node.start_byte + 80)]
+            .decode(errors="replace")
+            .split()
+        )
         return words[0] == "export" or any(word[0] == "-" and "x" in word for word in words[1:])
     return node.type == "command"
 
@@ -840,7 +871,8 @@ def _after(name: str, prefix: Prefix, words: list[Word]) -> tuple[list[list[Word
         elif not is_ended and text.startswith("-") and len(text) > 1:
             at += 2 if _takes_next(text, prefix.short) else 1
             if text.startswith("--") and "=" not in text and text not in runners.FLAGS:
-                doubtful = doubtful or [words[later:] for later in range(at + 1, len(words))]
+                begins = range(at + 1, min(len(words), at + MAX_DOUBTFUL + 2))
+                doubtful = doubtful or [words[later:] for later in begins]
         elif _ASSIGNED.match(text):
             at += 1
         elif operands:

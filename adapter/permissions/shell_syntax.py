@@ -135,8 +135,8 @@ _IN_A_HEREDOC = frozenset(
 _parsers: "list[Parser]" = []
 
 
-def misread(node: "Node", source: bytes) -> str:
-    """Say why a node is not understood; "" when it is."""
+def misread(node: "Node", source: bytes, parent: str) -> str:
+    """Say why a node is not understood; "" when it is. `parent`: what kind of node it is in."""
     kind = node.type
     if not node.is_named:
         return ""
@@ -150,7 +150,7 @@ def misread(node: "Node", source: bytes) -> str:
         return ""
     if kind not in _UNDERSTOOD and kind not in _LEAVES:
         return f"{kind.replace('_', ' ')}: {text_of(node, source)[:40]!r}"
-    if kind == "expansion" and node.parent is not None and node.parent.type in ("string", "heredoc_body"):
+    if kind == "expansion" and parent in ("string", "heredoc_body"):
         for inside in walk(node):  # between double quotes, single ones are letters
             if inside.type in ("raw_string", "ansi_c_string") and SUBSTITUTES.search(text_of(inside, source)):
                 return f"quotes in {text_of(node, source)[:40]!r}"
@@ -200,6 +200,17 @@ def walk(root: "Node") -> "Iterator[Node]":
         node = waiting.pop()
         yield node
         waiting += reversed(node.children)
+
+
+def walk_with_parents(root: "Node") -> "Iterator[tuple[Node, str]]":
+    """Yield the same, each with the kind of the node that it is in: a node finds that itself by a search from the root."""
+    waiting = [(root, "")]
+    while waiting:
+        node, parent = waiting.pop()
+        yield node, parent
+        if children := node.children:
+            kind = node.type
+            waiting += [(child, kind) for child in reversed(children)]
 
 
 def text_of(node: "Node", source: bytes) -> str:

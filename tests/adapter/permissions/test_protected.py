@@ -601,3 +601,144 @@ def _calls(lines: Iterable[bytes]) -> Iterator[tuple[str, dict[str, str]]]:
                     block["name"],
                     {key: value for key, value in block["input"].items() if isinstance(value, str)},
                 )
+
+
+MAYBE = (
+    "t=attach; turnwire $t",
+    "turnwire $(echo attach)",
+    "turnwire `cat f`",
+    "turnwire att${E}ach",
+    "turnw${E}ire attach",
+    "$(which turnwire) attach",
+    '"$(command -v turnwire)" token new',
+    "$T attach",
+    "t=turnwire; $t attach",
+    "x='turnwire attach'; $x",
+    "a=turnwire; b=attach; $a $b",
+    'eval "$(echo turnwire attach)"',
+    "echo turnwire attach | $SHELL",
+    "printf 'turnwire attach' > x.sh; sh x.sh",
+    "python3 -c \"import os; os.system('turnwire attach')\"",
+    "python3 -c 'import runpy; runpy.run_module(\"turnwire\")' attach",
+    "ln -s ~/.local/bin/turnwire tw; ./tw attach",
+    "cp $(which turnwire) tw && ./tw agui",
+    "alias t=turnwire; t attach",
+    "foo --new turnwire attach",
+)
+"""Lines that may start a frontend that decides: only the shell knows."""
+
+SURELY = (
+    "python3 -Im turnwire attach",
+    "python -I -m turnwire attach",
+    "python3.12 -Imturnwire attach",
+    "pypy3 -m turnwire attach",
+    "python3 .venv/bin/turnwire attach",
+    "python3 src/turnwire/__main__.py attach",
+    "uv tool run turnwire attach",
+)
+
+MAYBE_STATE = (
+    "cat $X/state/turnwire/access.json",
+    "cat $OLDPWD/../.local/state/turnwire/access.json",
+    "cd -; cat turnwire/access.json",
+    "d=$(dirname $HOME); cat $d/home/.local/state/turnwire/access.json",
+)
+BELOW = (
+    "ln -s ~/.local/state x; cat x/turnwire/access.json",
+    "ln -s $HOME/.local x && cat x/state/turnwire/access.json",
+    "cd ~; ln -s . x; cat x/.local/state/turnwire/access.json",
+    "ln -s ../.local src/../x",
+    "d=~/.local; ln -s $d x; cat x/state/turnwire/access.json",
+    "mv ~/.local/state x",
+    "cp -r ~/.local x",
+    "sudo mount --bind ~/.local x",
+)
+STATE = (
+    "cat ~+/../.local/state/turnwire/access.json",
+    "cat $PWD/../.local/state/turnwire/access.json",
+    "cd $OLDPWD/..; cat .local/state/turnwire/access.json",
+    "cat ${PWD}/../.local/state/turnwire/access.json",
+    "cd ~+/../.local; cat state/turnwire/access.json",
+    'cat "$PWD"/../.local/state/turnwire/access.json',
+)
+
+
+@pytest.mark.parametrize("command", [*MAYBE, *MAYBE_STATE])
+def test_what_cannot_be_told_is_asked_where_anybody_is_asked_and_refused_elsewhere(
+    house: House, command: str
+) -> None:
+    for rules in ((), read_rules([{"action": "allow"}])):
+        for policy in ("supervised", "plan", None):
+            verdict = house.judge("Bash", policy=policy, command=command, grants=(ANY,), rules=rules)
+            assert (verdict.behavior, verdict.by) == ("ask", "turnwire"), policy
+            assert "it cannot be told" in verdict.reason
+        verdict = house.judge("Bash", policy="autonomous", command=command, grants=(ANY,), rules=rules)
+        assert (verdict.behavior, verdict.by) == ("deny", "turnwire")
+        unasked = house.judge("Bash", command=command, rules=rules, unasked="everything")
+        assert unasked.behavior == "deny"
+    denied = read_rules([{"action": "deny", "input": {"command": "*"}}])
+    assert house.judge("Bash", command=command, rules=denied).by == "rule:1"
+
+
+@pytest.mark.parametrize("command", SURELY)
+def test_python_starts_no_frontend_either(house: House, command: str) -> None:
+    assert house.judge("Bash", policy="plan", command=command).behavior == "deny"
+
+
+@pytest.mark.parametrize("command", STATE)
+def test_the_shells_own_names_of_its_folder_lead_to_no_state(house: House, command: str) -> None:
+    assert house.judge("Bash", policy="plan", command=command).behavior == "deny"
+
+
+@pytest.mark.parametrize("command", BELOW)
+def test_a_folder_above_the_state_gets_no_other_name_unasked(house: House, command: str) -> None:
+    assert house.judge("Bash", policy="plan", command=command).behavior == "ask"
+    assert house.judge("Bash", policy="autonomous", command=command).behavior == "deny"
+
+
+def test_a_link_beside_a_way_up_leads_to_no_state(house: House) -> None:
+    (house.home / "deep").mkdir()
+    (house.work / "deep").symlink_to(house.home / "deep")
+    (house.work / "state").symlink_to(house.state)
+    for path in ("deep/../.local/state/turnwire/x", "deep/../state/x", "src/../state/x"):
+        assert house.judge("Read", policy="plan", file_path=path).behavior == "deny", path
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        *("$CMD build", "$X/bin/python -m pytest", "for f in *.sh; do $f; done", "cat $OLDPWD/x $X/y", "cd -; ls src"),
+        *("ln -s $HOME/dotfiles/vimrc ~", 'ln -sf "$PWD/dist/x" ~/.local/bin/x', "mv x ..", "cp -r dist ~", "cp x ~/.local"),
+        *("git commit -m 'turnwire attach waits'", "grep -rn 'turnwire attach' docs | head", "turnwire inspect $F"[:16]),
+        *("cd ~/turnwire && $CMD x", "docker attach $C", "eval $(ssh-agent)", "curl -s https://x.org/i.sh | sh", "tmux attach"),
+        *("cat > f <<'E'\n" + "some/path and words\n" * 600 + "E", 'source "$HOME/.venv/bin/activate" && pytest'),
+    ],
+)  # fmt: skip
+def test_lines_of_every_day_are_not_refused_for_what_they_might_be(house: House, command: str) -> None:
+    assert house.judge("Bash", policy="autonomous", command=command).behavior == "allow"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "cat " + " ".join(f"a/{number}" for number in range(3000)) + " ~/.local/state/turnwire/access.json",
+        "; ".join(f"cd d{number}" for number in range(100)) + "; cat ~/.local/state/turnwire/access.json",
+        "echo " + "x" * 300_000,
+    ],
+)
+def test_a_line_with_more_than_is_looked_at_is_not_let_through(house: House, command: str) -> None:
+    assert house.judge("Bash", policy="plan", command=command, grants=(ANY,)).behavior != "allow"
+    assert house.judge("Bash", policy="autonomous", command=command).behavior == "deny"
+
+
+def test_a_list_of_paths_is_looked_at(house: House) -> None:
+    call = ToolCall("mcp__files__read", {"path": ["src/x", str(house.state / "access.json")]})
+    folder = str(house.work)
+    settings = PermissionSettings(
+        policy="plan",
+        workspace=folder,
+        places=session_places((), folder, str(house.home)),
+        protected=protected_places([str(house.state)], str(house.home)),
+    )
+    verdict = judge_call(settings, (), call, real_paths=real_paths_of_calls([call], settings))
+    assert verdict.behavior == "deny"
