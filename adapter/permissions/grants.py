@@ -119,5 +119,9 @@ class GrantStore:
 def _covers_command(content: str, command: str) -> bool:
     if not content.endswith(":*"):
         return command == content and "*" not in content
+    from turnwire.adapter.permissions.programs import programs  # noqa: PLC0415  only where a beginning was allowed
+
+    if (program := programs().get(content.removesuffix(":*"))) is not None:
+        return program.covers(command)
     beginning = escape(content.removesuffix(":*"))
     return covers(beginning, command) or covers(f"{beginning} *", command)

@@ -115,6 +115,14 @@ def is_plain(line: str) -> bool:
     )
 
 
+def is_one_command(line: str) -> str | None:
+    """Return the words of a line that is a single command with nothing unknown in it, whatever it runs in turn; None for another."""
+    reading = read(line)
+    is_one = reading.shape == UNKNOWN and len(reading.outer) == 1 and not reading.unread
+    is_known = is_one and UNKNOWN not in reading.outer[0] and not _CHARACTERS.intersection(line)
+    return reading.outer[0] if is_known else None
+
+
 def may_match(pattern: str, text: str) -> bool:
     """Tell whether a pattern can match a text in which UNKNOWN stands for anything; takes time linear in the text."""
     if len(text) > _FOLLOWED:

@@ -8,6 +8,7 @@ command is meant, a rule that denies asks. A path counts by its spelling and by 
     action = "allow"
     tool = "Bash"                       # one name or a list; wildcards as in file names
     input = { command = "git status*" } # argument = wildcard pattern; all of them must match
+    program = "git log"                 # first words of a command that may have the options that turnwire knows to be harmless
     regex = { description = "^Show" }   # argument = regular expression, found anywhere
     reason = "read-only"                # what the agent is told
 """
@@ -18,9 +19,10 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import partial
-from typing import Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from turnwire.adapter.permissions.addresses import (
     covers_address,
@@ -33,6 +35,9 @@ from turnwire.adapter.permissions.patterns import Match, covers, finds, is_plain
 from turnwire.adapter.permissions.shell_syntax import UNKNOWN
 from turnwire.protocol.errors import TurnwireError
 
+if TYPE_CHECKING:
+    from turnwire.adapter.permissions.programs import Program
+
 Action: TypeAlias = Literal["allow", "deny", "ask"]
 
 PATHS = ("file_path", "notebook_path", "path")
@@ -40,7 +45,7 @@ PATHS = ("file_path", "notebook_path", "path")
 
 log = logging.getLogger(__name__)
 
-_KEYS = frozenset({"action", "tool", "input", "regex", "reason"})
+_KEYS = frozenset({"action", "tool", "program", "options", "input", "regex", "reason"})
 
 
 class RuleError(TurnwireError, ValueError):
@@ -60,6 +65,8 @@ class Rule(Struct, frozen=True):
     """Arguments and the regular expressions that must be found in them."""
     reason: str = ""
     """Why; the agent is told."""
+    programs: "tuple[Program, ...]" = ()
+    """Programs, one of which the command must be, with the options that its definition names."""
 
     @property
     def path_patterns(self) -> Iterator[str]:
@@ -83,6 +90,10 @@ class Rule(Struct, frozen=True):
         for name, regex in self.regex:
             meant = partial(_contains, name, regex, places, allows=allows)
             found.add(_of_argument(name, call, meant, allows=allows))
+        if self.programs:
+            command = None if "command" in call.untold else call.arguments.get("command")
+            is_meant = isinstance(command, str) and any(one.covers(command) for one in self.programs)
+            found.add("yes" if is_meant else "no")
         return "no" if "no" in found else "maybe" if "maybe" in found else "yes"
 
 
@@ -164,7 +175,34 @@ def _read(number: int, entry: Mapping[str, object]) -> Rule:
     reason = entry.get("reason", "")
     if not isinstance(reason, str):
         raise RuleError(f"rule {number}: reason must be text")
-    return Rule(action, tuple(names), _patterns(number, entry, "input"), regex, reason)
+    programs = tuple(_programs(number, entry))
+    return Rule(action, tuple(names), _patterns(number, entry, "input"), regex, reason, programs)
+
+
+def _programs(number: int, entry: Mapping[str, object]) -> "Iterator[Program]":
+    named, options = entry.get("program", []), entry.get("options")
+    names = [named] if isinstance(named, str) else named
+    if not isinstance(names, list) or not all(isinstance(name, str) and name.strip() for name in names):
+        raise RuleError(f"rule {number}: program must be the first words of a command, or a list of them")
+    if options is not None and (not isinstance(options, str) or not names):
+        raise RuleError(
+            f"rule {number}: options must be text that names the options of a program, such as '-q --level='"
+        )
+    if names and entry.get("action") != "allow":
+        raise RuleError(
+            f"rule {number}: program is for rules that allow; deny or ask by input = {{ command = … }}"
+        )
+    if names:
+        from turnwire.adapter.permissions.programs import Program, programs  # noqa: PLC0415  only where a rule names one
+    for name in names:
+        if options is not None:
+            yield Program(" ".join(name.split()), options)
+        elif (known := programs().get(name)) is None:
+            raise RuleError(
+                f"rule {number}: turnwire knows no options of {name!r}; name them by options = '…', or use one of {', '.join(sorted(programs()))}"
+            )
+        else:
+            yield replace(known, name=name, also=())
 
 
 def _patterns(number: int, entry: Mapping[str, object], key: str) -> tuple[tuple[str, str], ...]:

@@ -9,11 +9,10 @@ import tomllib
 from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
 from functools import cache, lru_cache
-from importlib import resources
 from itertools import accumulate, islice
+from pathlib import Path
 
-with (resources.files(__package__) / "secret_places.toml").open("rb") as _file:
-    _TABLE = tomllib.load(_file)
+_TABLE = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 
 PATHS: tuple[str, ...] = tuple(path for row in _TABLE["places"] for path in row.get("paths", ()))
 """Files and folders; `~` is a home directory, `*` and `?` do not match a slash."""

@@ -11,7 +11,7 @@ from cases import for_each
 from recordings import ROOT
 from turnwire.adapter.permissions.calls import ToolCall
 from turnwire.adapter.permissions.rules import PathContext, first_match, read_rules
-from turnwire.adapter.permissions.wide_rules import PROGRAMS, warnings
+from turnwire.adapter.permissions.wide_rules import PROGRAMS, offered, warnings
 from turnwire.config.settings import Settings
 from turnwire.sidecar.checks.doctor import checks
 from turnwire_process import environment, turnwire
@@ -51,13 +51,18 @@ def test_a_pattern_that_allows_a_program_which_runs_others_is_told_with_a_safe_f
     )
     assert told.startswith(f"rule 2 allows {pattern!r}, and ")
     safe = told.rpartition("; allow what is meant: ")[2].split(", ")
-    rules = [{"action": "allow", "tool": "Bash", "input": {"command": one}} for one in safe]
-    assert warnings(read_rules(rules)) == []
+    assert warnings(read_rules([as_rule(one) for one in safe])) == []
 
 
-@for_each("pattern", [one for _, safe in PROGRAMS.values() for one in safe.split(", ")])
+def as_rule(offered: str) -> dict[str, object]:
+    """Return a rule with what a warning offers: a program by its name, or a pattern."""
+    meant = tomllib.loads(offered) if offered.startswith("program = ") else {"input": {"command": offered}}
+    return {"action": "allow", "tool": "Bash", **meant}
+
+
+@for_each("pattern", [one for _, safe in PROGRAMS.values() for one in offered(safe).split(", ")])
 def test_no_form_that_is_offered_is_told_of_in_turn(pattern: str) -> None:
-    assert warnings(read_rules([{"action": "allow", "tool": "Bash", "input": {"command": pattern}}])) == []
+    assert warnings(read_rules([as_rule(pattern)])) == []
 
 
 @for_each("regex", ["^git ", "git", "^(git|hg) ", "^sudo "])
@@ -68,11 +73,11 @@ def test_a_regular_expression_is_told_of_in_the_same_way(regex: str) -> None:
 
     assert told()[0].startswith(f"rule 1 allows {regex!r}, and ")
     assert len(told()) == len(told("^Show")) == 1
-    narrow = {"regex": {"command": regex}, "input": {"command": "git log *"}}
+    narrow = {"regex": {"command": regex}, "program": "git log"}
     assert warnings(read_rules([{"action": "allow", "tool": "Bash", **narrow}])) == []
 
 
-@for_each("regex", ["^git (log|diff) ", "", "^[a-z -]+$"])
+@for_each("regex", ["^git (status|fetch) ", "", "^[a-z -]+$"])
 def test_other_expressions_are_not_told_of(regex: str) -> None:
     assert warnings(read_rules([{"action": "allow", "tool": "Bash", "regex": {"command": regex}}])) == []
 
@@ -81,12 +86,12 @@ def test_other_expressions_are_not_told_of(regex: str) -> None:
     "pattern",
     [
         "git status*",
-        "git log *",
+        "git log --oneline",
         "git",
         "ls *",
         "*",
         "git status && git *",
-        "sudo git log *",
+        "sudo git status",
         "time ls *",
         "* x",
     ],
@@ -159,3 +164,29 @@ async def test_a_start_tells_of_them(tmp_path: Path) -> None:
         pass
     said = (tmp_path / "turnwire.log").read_text()
     assert said.count("rule 2 allows 'git *', and git runs other programs") == 1
+
+
+@for_each(
+    "pattern, program",
+    [
+        *(
+            ("git log *", "git log"),
+            ("git diff*", "git diff"),
+            ("go test *", "go test"),
+            ("cargo test *", "cargo test"),
+        ),
+        *(
+            ("uv run pytest *", "uv run pytest"),
+            ("npx tsc *", "npx tsc"),
+            ("sort *", "sort"),
+            ("find *", "find"),
+            ("rg *", "rg"),
+        ),
+    ],
+)
+def test_a_pattern_that_lets_through_a_harmful_option_is_told_with_the_program(
+    pattern: str, program: str
+) -> None:
+    (told,) = warnings(read_rules([{"action": "allow", "tool": "Bash", "input": {"command": pattern}}]))
+    assert told.startswith(f"rule 1 allows {pattern!r}, and ")
+    assert told.endswith(f'program = "{program}"')
