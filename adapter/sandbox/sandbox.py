@@ -221,7 +221,7 @@ async def open_sandbox(
     program: str,
     environment: Mapping[str, str],
     own_places: Sequence[str] = (),
-    tell: Callable[[str], None] = lambda _: None,
+    tell: Callable[[str], object] = lambda _: None,
 ) -> AsyncIterator[Sandbox | None]:
     """Have a sandbox while the context is open; None for the level `off`. Raises SandboxUnavailable.
 

@@ -1,5 +1,6 @@
 """The sandbox of an agent whose lines are relayed. Without a session nobody can be asked about hosts."""
 
+import sys
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -28,5 +29,6 @@ async def sandboxed(
         program=agent.argv[0],
         environment=environment,
         own_places=own_places(settings),
+        tell=lambda text: sys.stderr.write(f"turnwire: {text}\n"),
     ) as sandbox:
         yield sandbox
