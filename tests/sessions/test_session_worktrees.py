@@ -133,6 +133,9 @@ async def test_what_nobody_uses_is_listed_and_removed(
 async def test_a_session_that_cannot_start_leaves_no_worktree(
     repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    hook = repository / ".git/hooks/post-checkout"
+    hook.write_text("#!/bin/sh\necho found > notes.txt\n")
+    hook.chmod(0o755)
     agents = {"none": {"command": [str(tmp_path / "no-such-program")]}}
     settings = {"worktrees": str(tmp_path / "trees"), "frontend_workspaces": [str(repository)]}
     async with host_harness(tmp_path, monkeypatch, settings=settings, agents=agents) as here:
@@ -142,26 +145,6 @@ async def test_a_session_that_cannot_start_leaves_no_worktree(
         assert (await refusal(outside))[0] == "not_allowed"
         assert git(repository, "branch", "--list", "work") == ""
         assert len(git(repository, "worktree", "list").splitlines()) == 1
-
-
-async def test_a_session_that_cannot_start_leaves_what_a_hook_wrote(
-    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    hook = repository / ".git/hooks/post-checkout"
-    hook.write_text("#!/bin/sh\necho found > notes.txt\n")
-    hook.chmod(0o755)
-    agents = {"none": {"command": [str(tmp_path / "no-such-program")]}}
-    settings = {"worktrees": str(tmp_path / "trees"), "frontend_workspaces": [str(repository)]}
-    async with host_harness(tmp_path, monkeypatch, settings=settings, agents=agents) as here:
-        code, _ = await refusal(here.create("none", workspace=str(repository), worktree={"branch": "work"}))
-        assert code == "cannot_start"
-        listed = await here.execute("worktree.list")
-        assert isinstance(listed, dict)
-        (one,) = listed["worktrees"]
-        assert (one["sessions"], one["removable"]) == ([], False)
-        assert "uncommitted: notes.txt" in one["unsaved"][0]
-        assert (Path(one["path"]) / "notes.txt").read_text() == "found\n"
-        assert git(repository, "branch", "--list", "work").split() == ["+", "work"]
 
 
 async def test_without_a_place_there_are_none(

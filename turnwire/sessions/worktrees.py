@@ -62,7 +62,7 @@ class Worktrees:
         raise AssertionError("it returns or refuses")
 
     async def unmake(self, made: "NewPlace") -> None:
-        """Remove a worktree whose session could not be started, unless something was written there, as by a hook."""
+        """Remove a worktree whose session could not be started, unless something was written there."""
         from turnwire.adapter.workspace.git import Git  # noqa: PLC0415 - as above
 
         git = Git(Path(made.repository), _environment())
