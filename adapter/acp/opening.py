@@ -66,7 +66,6 @@ from turnwire.adapter.session.loop import (
     start_agent,
 )
 from turnwire.adapter.session.notices import Notify, SessionNotice
-from turnwire.adapter.session.tried import WAY_OUT, check_tried
 from turnwire.normalize.acp.core import AcpCore
 from turnwire.normalize.core import Core, InputWithEvents
 from turnwire.normalize.events import PermissionCancelled
@@ -405,6 +404,8 @@ def _unasked(facts: AgentFacts, asking: Asking, options: SessionOptions, notify:
     """Publish and return what an agent does not ask about. Raises RequestFailed if supervised would not hold, unless the
     configuration accepts that.
     """
+    from turnwire.adapter.session.tried import WAY_OUT, check_tried  # noqa: PLC0415 - a runner supervises nothing
+
     who = facts.name or "the agent"
     is_supervised = options.policy == "supervised"
     trials = options.trials

@@ -35,7 +35,6 @@ from turnwire.adapter.session.loop import (
     start_agent,
 )
 from turnwire.adapter.session.notices import Notify, SessionNotice
-from turnwire.adapter.session.tried import check_tried, trial_of
 from turnwire.normalize.core import Core
 from turnwire.normalize.families import new_core
 from turnwire.normalize.inputs import Received, Sent
@@ -266,6 +265,8 @@ async def _check_tried(
     watchdog: Watchdog | None,
 ) -> None:
     """Raise CommandError if supervised would not hold. turnwire's hooks hold each version of Claude Code alike: nothing is said of it."""
+    from turnwire.adapter.session.tried import check_tried, trial_of  # noqa: PLC0415 - a runner supervises nothing
+
     if not variant.is_claude_code:
         version = await _version(options, program, watchdog)
     elif version is None:

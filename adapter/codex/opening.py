@@ -31,7 +31,6 @@ from turnwire.adapter.session.loop import (
     start_agent,
 )
 from turnwire.adapter.session.notices import Notify, SessionNotice
-from turnwire.adapter.session.tried import check_tried, trial_of
 from turnwire.adapter.streams.opening import LineOutput
 from turnwire.normalize.codex.family import CODEX_APP_SERVER
 from turnwire.normalize.core import Core
@@ -152,6 +151,8 @@ async def _begin(session: CodexSession, client: CodexClient, notify: Notify) -> 
         if not thread:
             raise RequestFailed("Codex names no thread in its answer")
         if options.trials:
+            from turnwire.adapter.session.tried import check_tried, trial_of  # noqa: PLC0415 - a runner supervises nothing
+
             check_tried(options, trial_of(options), session.version, who="Codex", notify=notify)
     except (RequestFailed, RequestTimeout, ProcessGone) as error:
         await session.fail_to_open(error, notify)
