@@ -50,6 +50,9 @@ def _of(found: RuleMatch, call: ToolCall) -> str:
     pattern = dict(rule.input).get("command")
     if not isinstance(command, str) or "command" not in _patterns(rule):
         return f"{says} matches" if found.action == rule.action else f"{says} may match; so it asks"
+    if found.others:
+        numbers = ", ".join(map(str, (number, *found.others)))
+        return f"rules {numbers} together cover all that the line runs"
     if rule.action == "allow":
         return f"{says} covers all that the line runs"
     if found.action == rule.action:

@@ -32,6 +32,7 @@ from turnwire.adapter.permissions.addresses import (
 )
 from turnwire.adapter.permissions.calls import ToolCall
 from turnwire.adapter.permissions.patterns import Match, covers, finds, is_plain, read
+from turnwire.adapter.permissions.shell import parts_of
 from turnwire.adapter.permissions.shell_syntax import UNKNOWN
 from turnwire.protocol.errors import TurnwireError
 
@@ -119,6 +120,8 @@ class RuleMatch(NamedTuple):
     rule: Rule
     action: Action
     """What it says; "ask" where it would deny what only the shell will know."""
+    others: tuple[int, ...] = ()
+    """The numbers of rules that allow other commands of the line."""
     failed: bool = False
     """True where judging the call by it failed: a fault of turnwire's, which asks."""
 
@@ -126,7 +129,7 @@ class RuleMatch(NamedTuple):
 def first_match(rules: Sequence[Rule], call: ToolCall, places: PathContext) -> RuleMatch | None:
     """Return the first rule that matches; before one that allows, the first that may deny or ask counts.
 
-    A rule that fails on a call asks, and the failure is logged.
+    A line of which no rule means the whole is allowed where rules allow each of its commands. A rule that fails on a call asks, and the failure is logged.
     """
     doubtful: RuleMatch | None = None
     for number, rule in enumerate(rules, 1):
@@ -148,7 +151,27 @@ def first_match(rules: Sequence[Rule], call: ToolCall, places: PathContext) -> R
                 doubtful = doubtful or RuleMatch(number, rule, "ask")
             case "no":
                 pass
-    return doubtful
+    return doubtful or _together_allowed(rules, call, places)
+
+
+def _together_allowed(rules: Sequence[Rule], call: ToolCall, places: PathContext) -> RuleMatch | None:
+    """Return the rules that allow each command of a line; None where one is not allowed, or the line says more."""
+    line = call.arguments.get("command")
+    allowing = [(number, rule) for number, rule in enumerate(rules, 1) if rule.action == "allow"]
+    if not allowing or not isinstance(line, str) or "command" in call.untold:
+        return None
+    parts = parts_of(line)
+    if not parts or read(line).unread or any(UNKNOWN in text for text in read(line).commands):
+        return None
+    used: dict[int, Rule] = {}
+    for part in parts:
+        one = replace(call, arguments={**call.arguments, "command": part})
+        found = next((pair for pair in allowing if pair[1].matches(one, places) == "yes"), None)
+        if found is None:
+            return None
+        used[found[0]] = found[1]
+    first, *others = sorted(used)
+    return RuleMatch(first, used[first], "allow", tuple(others))
 
 
 def read_rules(entries: Sequence[Mapping[str, object]]) -> tuple[Rule, ...]:

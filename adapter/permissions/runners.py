@@ -623,6 +623,30 @@ GIT_LINES: Mapping[str, frozenset[str]] = {
 """Options of git's subcommands whose value is a line of shell."""
 
 
+FED = frozenset({"nix-shell", "newgrp", "telnet", "login", "lxc-attach", "mosh", "rsh"})
+"""Programs that run a shell which reads what is piped to them."""
+FED_SUBCOMMANDS: Mapping[str, frozenset[str]] = {
+    **dict.fromkeys(("poetry", "pipenv", "hatch", "pixi", "devbox", "guix", "adb"), frozenset({"shell"})),
+    **dict.fromkeys(("docker", "podman", "nerdctl"), frozenset({"attach", "start"})),
+    **dict.fromkeys(("toolbox", "distrobox"), frozenset({"enter"})),
+    "kubectl": frozenset({"attach"}),
+    "nix": frozenset({"develop", "shell"}),
+    "vagrant": frozenset({"ssh"}),
+}
+"""Subcommands that do so."""
+SSH_COMMAND = re.compile(r"(?: -[bcDEeFIiJLlmOopQRSWw] ?\S+| -\S+)* [^-\s]\S* +\S")
+"""A host with a command behind it, among the arguments of ssh."""
+SAYS_WHAT_IS_KNOWN = frozenset(
+    {"echo", "printf", "cat", "chmod", "sh", "bash", ".", "source", "true", ":", "cd"} | {"mkdir", "touch"}
+)
+"""Commands whose output stands in the line, or that have none."""
+RUN_BY_NAME = frozenset(
+    {"package.json", "Makefile", "makefile", "GNUmakefile", ".bashrc", ".bash_profile", ".profile", ".zshrc"}
+    | {".zshenv", ".bash_login", "justfile", "Justfile", "conftest.py", "setup.py", ".envrc", "build.rs"}
+)
+"""Names of files that programs run without being told to."""
+
+
 def may_run(name: str) -> bool:
     """Tell whether a program runs the command in its arguments."""
     return name in PREFIXES or name in LINES_IN_ARGUMENTS or name in ANYWHERE or name in SUBCOMMANDS

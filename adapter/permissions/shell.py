@@ -53,6 +53,9 @@ MAX_COMMANDS = 2000
 MAX_TEXT = 200_000
 """Characters that are read in all, since lines in quotes are read again."""
 
+MAX_PARTS = 64
+"""Commands of a line that several rules may allow together."""
+
 MAX_DEPTH = 8
 """How deep lines in quotes are read: `sh -c "sh -c '…'"`."""
 
@@ -105,6 +108,8 @@ _EXECUTES = re.compile(r"--exec(?:-batch)?=|-[A-Za-z]*?[xX]")
 """What begins a command of fd that is not a word of its own."""
 _GROUP = re.compile(r"-[A-Za-z]{2,}.*", re.DOTALL)
 """Options of one letter in one word."""
+_JOINED = re.compile(r"[;|\n]|&&")
+_CALLS = re.compile(r"--c(?:a(?:l(?:l)?)?)?(?:=|\Z)")
 _SUBCOMMAND = re.compile(r"\w[\w-]*")
 _ATTACHED = re.compile(r"(?<!\S)-[A-Za-z](?=\w)")
 _INDENTED = re.compile(r"\n[ \t]+")
@@ -132,6 +137,27 @@ def read_line(line: str) -> Reading:
     return reading
 
 
+def parts_of(line: str) -> Sequence[str]:
+    """Return the commands that a line joins by `&&`, `||`, `;`, `|` and ends of lines; nothing where there is more to it, or one alone."""
+    if len(line) > MAX_LENGTH or line.count("|") > MAX_PIPES or not _JOINED.search(line):
+        return ()
+    source = line.encode(errors="replace")
+    parts: list[str] = []
+    waiting = [parser().parse(source).root_node]
+    while waiting:
+        node = waiting.pop()
+        body = node.child_by_field_name("body") if node.type == "redirected_statement" else node
+        if node.type in ("program", "list", "pipeline"):
+            waiting += reversed(node.children)
+        elif body is not None and body.type == "command":
+            parts.append(text_of(node, source))
+        elif node.type not in ("&&", "||", ";", "|", "\n"):
+            return ()
+        if len(parts) > MAX_PARTS:
+            return ()
+    return parts if len(parts) > 1 else ()
+
+
 class _TooMuch(Exception):
     """More could be run than is looked at."""
 
@@ -154,8 +180,12 @@ class _Reader:
         self._hears: set[str] = set()
         """What reads its standard input: a "shell", "code" in another language; or a "file" that may be written here.
 
-        A "text" is read by a program that may run what it is told, or finds in a variable or a file.
+        What is "fed" is a shell where something is piped or redirected to it. A "text" is read by a program that may run what it is told, or finds in a variable or a file.
         """
+        self._run_files: set[str] = set()
+        """Names of files that are run here."""
+        self._written: set[str] = set()
+        """Names of files that programs write here, nobody knows what."""
         self._told: list[str] = []
         """Texts that are said here, and that these may read."""
         self._held: list[str] = []
@@ -180,6 +210,10 @@ class _Reader:
 
     def _hear(self, is_fed: bool) -> None:
         """Read what is said in the line where something in it may run that."""
+        if is_fed and "fed" in self._hears:
+            self._hears.add("shell")
+        if not self._run_files.isdisjoint(self._written):
+            self._anything(1, "a file is written and run")
         read: set[str] = set()
         while (fresh := [text for text in self._told if text not in read]) and self._hears:
             read.update(fresh)
@@ -275,6 +309,10 @@ class _Reader:
                     names = [child for child in node.named_children if child.type == "variable_name"]
                     if names and _exports(node, source):  # what they were given before
                         self._hears.add("text")
+                case "file_redirect" if (said := node.child_by_field_name("destination")) is not None:
+                    self._redirect(
+                        value_of(said, source).text, text_of(node, source), _begin_of(node, source)
+                    )
                 case "herestring_redirect":
                     self._told += [value_of(child, source).text for child in node.named_children]
                 case "heredoc_redirect":
@@ -302,6 +340,20 @@ class _Reader:
         else:
             self._anything(depth, "words behind a redirection")
 
+    def _redirect(self, target: str, text: str, command: str) -> None:
+        """Take a file that is written by a redirection: what `echo` writes is known, others' output is not."""
+        if ">" not in text or target.startswith("/dev/") or target.isdigit():
+            return
+        name = _file_of(target)
+        if name in runners.RUN_BY_NAME or "/hooks/" in f"/{target}":
+            self._hears.add(
+                "file"
+                if name.startswith(".") or ("/" in target and name not in runners.RUN_BY_NAME)
+                else "text"
+            )
+        if command not in runners.SAYS_WHAT_IS_KNOWN:
+            self._written.add(name)
+
     def _heredoc(self, node: "Node", source: bytes, depth: int) -> list[str]:
         """Return what a here-document says; read what is run in it."""
         parts = {child.type: child for child in node.children}
@@ -313,6 +365,8 @@ class _Reader:
         quoted = any(one in name for one in "'\"\\")
         if text_of(end, source).strip() != re.sub(r"['\"\\]", "", name):
             self._anything(depth, "a here-document without an end")
+        if SUBSTITUTES.search(name):  # the grammar runs nothing in it then
+            self._anything(depth, "a here-document whose end is no plain word")
         text = text_of(body, source) if body is not None else ""
         if SUBSTITUTES.search(text if quoted else "".join(re.findall(r"\\.", text))):
             self._substitutes = True
@@ -505,6 +559,10 @@ class _Reader:
                     self._anything(depth, "an alias may stand for any command")
             case "ssh":
                 self._code(texts[1:])
+                if not runners.SSH_COMMAND.search(f" {' '.join(texts[1:])}"):
+                    self._hears.add("fed")
+            case "curl" | "wget" | "scp" | "dd" | "aria2c":
+                self._written |= {_file_of(text) for text in texts[1:MAX_DOUBTFUL]}
             case "man" if any(text.startswith("-") for text in texts):
                 self._code(texts[1:])
             case "find" | "gfind" | "fd" | "fdfind":
@@ -521,6 +579,7 @@ class _Reader:
             case "source" | ".":
                 stdin = any(text in runners.STANDARD_INPUTS or UNKNOWN in text for text in texts[1:2])
                 self._hears.add("shell" if stdin else "file")
+                self._run_files |= {_file_of(text) for text in texts[1:2]}
             case "mapfile" | "readarray" if any(text.startswith(("-C", "-c")) for text in texts):
                 self._anything(depth, f"{name} runs a command of its own")
             case "at" | "batch":
@@ -591,12 +650,20 @@ class _Reader:
                     self._code([text[found.end() :]])
                     self._texts.add(found[0].rstrip("+="))  # after `time` it is the shell's own
         subcommands = runners.SUBCOMMANDS.get(name, {})
+        if texts[1:] and texts[1] in runners.FED_SUBCOMMANDS.get(name, ()) and not subcommands:
+            self._hears.add("fed")
+        if name in runners.FED and not any(text in ("--run", "--command", "-c") for text in texts):
+            self._hears.add("fed")
         for at, text in enumerate(texts[1:12] if subcommands else (), 1):
             if UNKNOWN in text and _leads(texts, at):
                 self._only_the_shell(depth + 1, f"only the shell knows the subcommand of {name}")
             elif "=" in text and not text.startswith("-") and _leads(texts, at):
                 self._only_the_shell(depth + 1, f"{text[:40]!r} where the subcommand of {name} is")
+            if text in runners.FED_SUBCOMMANDS.get(name, ()):
+                self._hears.add("fed")
             if (prefix := subcommands.get(text)) is not None:
+                if prefix.operands and not _after(text, prefix, words[at:])[0]:  # a container's own command
+                    self._hears.add("fed")
                 for rest, depth_of, how in self._inner(text, prefix, words[at:], depth):
                     yield rest, depth_of, how if at < 4 else min(how, _POSSIBLE)
                 break
@@ -764,6 +831,7 @@ class _Reader:
                 if runs_line:
                     self._line(argument, depth)
                     return ""
+                self._run_files.add(_file_of(argument))
                 if UNKNOWN in argument:  # `bash <(…)`
                     self._anything(1, "only the shell knows the script")
                 return "file"
@@ -779,7 +847,7 @@ class _Reader:
                     self._line(texts[at + 1], depth)
             elif (found := re.match(rf"-[A-Za-z]+{option[1]}(.+)", text, re.DOTALL)) is not None:
                 self._line(" ".join([found[1], *texts[at + 1 :]]), depth, _POSSIBLE)
-            elif text.startswith(("--c", "--s", "--r")):
+            elif _CALLS.match(text) if texts[0] in ("npm", "npx") else text.startswith(("--c", "--s", "--r")):
                 self._line(" ".join([text.partition("=")[2], *texts[at + 1 :]]), depth)
 
     def _line(self, text: str, depth: int, certainty: int = _SURE) -> None:
@@ -787,6 +855,17 @@ class _Reader:
             before, self._certainty = self._certainty, min(self._certainty, certainty)
             self.read(text.replace(UNKNOWN, "${_}"), depth + 1)
             self._certainty = before
+
+
+def _begin_of(redirect: "Node", source: bytes) -> str:
+    """Return the first word of the command that a redirection belongs to."""
+    at = redirect.start_byte if redirect.parent is None else redirect.parent.start_byte
+    return next(iter(source[at : at + 40].decode(errors="replace").split()), "")
+
+
+def _file_of(text: str) -> str:
+    """Return the name of the file that a word means, or an option with a value."""
+    return text.rpartition("=")[2].rpartition("/")[2].removeprefix("-o").removeprefix("-O") or text
 
 
 def _script(arguments: Sequence[str]) -> str:
@@ -804,12 +883,14 @@ def _asks_only(options: Sequence[str]) -> bool:
 def _fed(name: str, texts: list[str], words: list[Word]) -> list[Word]:
     """Return the command of a prefix; of xargs, with what xargs is told where that may be a command or a line."""
     inner = _name(words)
-    if name not in ("xargs", "gxargs"):
+    if name not in ("xargs", "gxargs", "parallel"):
         return words
     given = [(at, text) for at, text in enumerate(texts) if text.startswith(("-I", "-i"))]
     places = {
         text[2:] or (texts[at + 1] if text == "-I" and at + 1 < len(texts) else "{}") for at, text in given
     }
+    if name == "parallel":
+        places.add("{}")
     if len(places) > MAX_DOUBTFUL:  # xargs takes the last one
         return [Word(UNKNOWN, splits=True)]
     if not (any(place in inner for place in places) or inner in runners.SHELLS or runners.may_run(inner)):
