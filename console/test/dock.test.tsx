@@ -4,7 +4,7 @@ import { render } from "preact";
 import type { AgentEvent } from "turnwire-client";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { RequestDock } from "../src/request/dock.js";
-import { layOut, outOfSight, pass, tap } from "./layout.js";
+import { layOut, makeLong, outOfSight, pass, tap } from "./layout.js";
 import { button, buttons, clear, Page, press, write } from "./page.js";
 
 type Asked = Extract<AgentEvent, { type: "permission_request" }>;
@@ -56,7 +56,7 @@ const decides = () => [...document.querySelectorAll<HTMLElement>("[data-option]"
 const isBlocked = (name: string) => button(name).getAttribute("aria-disabled") === "true";
 
 describe("a permission", () => {
-  test("says what would run, and is answered by a click once it has stood for a second", async () => {
+  test("says what would run, and is answered by a click once it has stood for a while", async () => {
     page.happens(command("p", "rm -r build"));
     page.show(<RequestDock />);
     await pass(300);
@@ -99,7 +99,8 @@ describe("a permission", () => {
     expect(page.sent).toMatchObject([{ updated_input: { command: "rm -r dist" } }, { type: "prompt", text: "not the other one" }]);
   });
 
-  test("that is covered, or of which the end is not in sight, is not allowed; a refusal needs no end", async () => {
+  test("that is long, and of which the end is not in sight, is not allowed; a refusal needs no end", async () => {
+    makeLong();
     outOfSight.add(".request-body *");
     await asked(command("p", "rm -r build"));
     expect(text()).toContain("You have not seen the end of this.");
@@ -109,14 +110,46 @@ describe("a permission", () => {
     expect(page.sent).toMatchObject([{ option_id: "no" }]);
   });
 
-  test("can be allowed unseen, in a step of its own", async () => {
+  test("that is short needs no proof that it was read, in however small a window", async () => {
     outOfSight.add(".request-body *");
     await asked(command("p", "rm -r build"));
-    await tap("Allow unseen");
-    await pass(1500);
-    expect(text()).not.toContain("You have not seen the end of this.");
+    expect(buttons()).not.toContain("Allow unseen");
     await tap("Allow 1");
     expect(page.sent).toMatchObject([{ option_id: "yes" }]);
+  });
+
+  test("is allowed unseen by the button that says so, as it is edited by then", async () => {
+    makeLong();
+    outOfSight.add(".request-body *");
+    await asked(command("p", "rm -r build"));
+    button("Edit input e").click();
+    await pass(0);
+    write(document.querySelector(".edit textarea") as HTMLTextAreaElement, "rm -r dist");
+    await pass(1500);
+    await tap("Allow 1");
+    expect(page.sent).toEqual([]);
+    await tap("Allow unseen");
+    await tap("Allow unseen");
+    expect(page.sent).toMatchObject([{ option_id: "yes", updated_input: { command: "rm -r dist" } }]);
+  });
+
+  test("is remembered unseen by a button that says that", async () => {
+    makeLong();
+    outOfSight.add(".request-body > :not(.remember)").add(".request-body > :not(.remember) *");
+    const offered = [
+      { option_id: "no", name: "Reject", kind: "reject_once" },
+      { option_id: "always", name: "Always", kind: "allow_always", destination: "session" },
+    ] as Asked["permission_options"];
+    await asked(command("p", "ls", { permission_options: offered }));
+    // Nothing allows it once.
+    expect(buttons()).not.toContain("Allow unseen");
+    button("Always …").click();
+    await pass(0);
+    document.querySelector<HTMLInputElement>("input[type=radio]")?.click();
+    await pass(1500);
+    expect(isBlocked("Allow, and remember it")).toBe(true);
+    await tap("Allow unseen, and remember it");
+    expect(page.sent).toMatchObject([{ option_id: "always" }]);
   });
 
   test("sends a note with a refusal as its reason, and with an approval as a prompt", async () => {
@@ -288,18 +321,60 @@ describe("keys", () => {
     expect(page.sent).toMatchObject([{ option_id: "always" }]);
   });
 
-  test("that are typed on the page keep a request from taking the focus", async () => {
-    page.show(<RequestDock />);
-    await pass(100);
-    press(document.body, "a");
-    page.happens(command("p", "ls"));
+  test("a request never takes the focus, also where nobody has it", async () => {
+    await asked(command("p", "ls"));
+    expect(document.activeElement).toBe(document.body);
+    page.happens({ type: "permission_resolved", pending_id: "p", behavior: "allow" } as AgentEvent, command("q", "ls"));
     await pass(1500);
     expect(document.activeElement).toBe(document.body);
   });
 
-  test("a request takes the focus that nobody has", async () => {
-    await asked(command("p", "ls"));
-    expect(document.activeElement).toBe(form());
+  test.each(["the form", "a button", "the note"])("of who had the focus in %s of a request decide nothing of the next", async (where) => {
+    await asked(command("p", "one"), command("q", "two"));
+    const had = where === "the form" ? form() : where === "the note" ? note() : button("Allow 1");
+    had.focus();
+    page.happens({ type: "permission_resolved", pending_id: "p", behavior: "allow" } as AgentEvent);
+    await pass(1500);
+    const dock = document.querySelector(".dock") as HTMLElement;
+    expect(document.activeElement).toBe(dock);
+    for (const key of ["1", "2", "e", "Enter", " "]) {
+      press(dock, key);
+      press(dock, key, { ctrlKey: true });
+      await pass(1000);
+    }
+    expect(page.sent).toEqual([]);
+    expect(document.querySelector(".edit")).toBeNull();
+    // Nor is the focus lost when nothing waits any more.
+    const conversation = Object.assign(document.createElement("div"), { className: "scroller", tabIndex: 0 });
+    conversation.setAttribute("aria-label", "Conversation");
+    document.body.append(conversation);
+    page.happens({ type: "permission_resolved", pending_id: "q", behavior: "allow" } as AgentEvent);
+    await pass(0);
+    expect(document.activeElement).toBe(conversation);
+  });
+
+  test("stay on the button that goes from one request to the next", async () => {
+    await asked(command("p", "one"), command("q", "two"));
+    button("The next request").focus();
+    button("The next request").click();
+    await pass(0);
+    expect(document.activeElement).toBe(button("The next request"));
+    expect(text()).toContain("two");
+  });
+
+  test("of the form decide nothing once a step in it was gone back from", async () => {
+    const offered = [...ONCE, { option_id: "always", name: "Always", kind: "allow_always" }] as Asked["permission_options"];
+    await asked(command("p", "ls", { permission_options: offered }));
+    for (const name of ["Always …", "Back"]) {
+      button(name).focus();
+      button(name).click();
+      await pass(1500);
+    }
+    const at = document.activeElement as HTMLElement;
+    expect(at.className).toBe("request-body");
+    press(at, "1");
+    await pass(0);
+    expect(page.sent).toEqual([]);
   });
 });
 

@@ -42,8 +42,8 @@ describe("a control decides", () => {
     return undefined;
   }
 
-  test("once it has stood still for a second", () => {
-    expect([50, 100, 200].map((step) => armedAfter(step))).toEqual([ARMING_MS, ARMING_MS, ARMING_MS]);
+  test("once it has stood still for its time", () => {
+    expect([50, 100, 125].map((step) => armedAfter(step))).toEqual([ARMING_MS, ARMING_MS, ARMING_MS]);
   });
 
   test.each([300, 701, 1000, 5000, 3_600_000])("after a few looks %i ms apart, on however busy a machine", (step) => {
@@ -52,9 +52,9 @@ describe("a control decides", () => {
 
   test("never while it moves, however slowly, is out of sight or means another thing", () => {
     expect(armedAfter(100, (look) => ({ ...place, top: place.top + look }))).toBeUndefined();
-    expect(armedAfter(100, (look) => (look % 9 === 0 ? undefined : place))).toBeUndefined();
+    expect(armedAfter(100, (look) => (look % 5 === 0 ? undefined : place))).toBeUndefined();
     const arming = new Arming();
-    const decided = Array.from({ length: 100 }, (_, look) => arming.observe(place, `request ${Math.floor(look / 9)}`, look * 100));
+    const decided = Array.from({ length: 100 }, (_, look) => arming.observe(place, `request ${Math.floor(look / 5)}`, look * 100));
     expect(decided).not.toContain(true);
   });
 
@@ -64,12 +64,27 @@ describe("a control decides", () => {
     expect(looks.map((now) => arming.observe(place, "allow", now))).toEqual([false, false, false, false]);
   });
 
-  test("a second after it came back to where it was", () => {
+  test("some time after it came back to where it was", () => {
     const arming = new Arming();
     for (let now = 0; now <= 1000; now += 100) arming.observe(place, "allow", now);
     expect(arming.observe({ ...place, top: 78 }, "allow", 1050)).toBe(false);
     expect(arming.observe(place, "allow", 1100)).toBe(false);
     expect(arming.observe(place, "allow", 1300)).toBe(false);
+  });
+
+  test("never while it is pressed too early again and again, and says how far it is", () => {
+    const arming = new Arming();
+    const presses: boolean[] = [];
+    for (let now = 0; now <= 5000; now += 100) {
+      const ready = arming.observe(place, "allow", now);
+      if (now % 400 !== 0) continue;
+      presses.push(ready);
+      arming.restart();
+    }
+    expect(presses).not.toContain(true);
+    expect(arming.share).toBe(0.4);
+    expect([5100, 5200, 5300, 5400].map((now) => arming.observe(place, "allow", now))).toEqual([false, false, true, true]);
+    expect(arming.share).toBe(1);
   });
 });
 

@@ -5,7 +5,17 @@ import re
 import pytest
 from playwright.async_api import Browser, WebSocketRoute, expect
 
-from console_decisions import OPTIONS, RULE, armed, command, given, own_clock, pass_the_second, session
+from console_decisions import (
+    OPTIONS,
+    RULE,
+    TENTH,
+    armed,
+    command,
+    given,
+    own_clock,
+    pass_the_second,
+    session,
+)
 from console_page import console
 from console_states import empty_hub, entries, hub_harness, made, show
 from turnwire.normalize.events import (
@@ -91,7 +101,8 @@ async def test_a_second_click_does_not_approve_the_next_request(browser: Browser
         await until(lambda: len(given(where)) == 1)
         await where.journal.append("asked", made([PermissionResolved(pending_id="a", behavior="allow")]))
         await expect(page.locator(".request[data-pending=b]")).to_be_visible()
-        for _ in range(5):
+        # however many follow: each that comes too early begins the time anew
+        for _ in range(12):
             await page.evaluate("window.rest(100)")
             await page.mouse.click(x, y)
         assert len(given(where)) == 1
@@ -99,6 +110,67 @@ async def test_a_second_click_does_not_approve_the_next_request(browser: Browser
         await armed(allow)
         await allow.click()
         await until(lambda: len(given(where)) == 2)
+
+
+@pytest.mark.long
+async def test_six_small_requests_in_a_row_take_a_little_more_than_half_a_second_each(
+    browser: Browser,
+) -> None:
+    names = "abcdef"
+    async with session(browser, *(command(name, f"make {name}") for name in names)) as (where, page):
+        allow = page.locator("[data-option=allow_once]")
+        await armed(allow)
+        await own_clock(page)
+        for number, name in enumerate(names):
+            await expect(page.locator(f".request[data-pending={name}]")).to_be_visible()
+            if number > 0:
+                await expect(allow).to_be_disabled()
+            # on the page's own clock, however slow the machine is
+            for _ in range(7):
+                if await allow.is_enabled():
+                    break
+                await page.evaluate(TENTH)
+            await expect(allow).to_be_enabled(timeout=1)
+            await allow.click()
+            await until(lambda: len(given(where)) == number + 1)  # noqa: B023  # awaited here
+            await where.journal.append("asked", made([PermissionResolved(pending_id=name, behavior="allow")]))
+        await expect(page.locator(".request")).to_have_count(0)
+
+
+FILL = """node => {
+  const { transform, content } = getComputedStyle(node, '::after');
+  return content === 'none' ? null : transform === 'none' ? 1 : new DOMMatrix(transform).a;
+}"""
+
+
+@pytest.mark.long
+async def test_how_long_a_button_does_nothing_yet_is_seen_on_it(browser: Browser) -> None:
+    async with session(browser, command("a")) as (_, page):
+        allow = page.locator("[data-option=allow_once]")
+        await armed(allow)
+        assert await allow.evaluate(FILL) is None
+        await page.emulate_media(reduced_motion="no-preference")
+        await own_clock(page)
+        await page.evaluate("document.querySelector('.dock').style.marginBottom = '58px'")
+        await expect(allow).to_be_disabled()
+        # the pale part grows smaller from the left to the right
+        pale = [await allow.evaluate(FILL)]
+        for _ in range(3):
+            await page.evaluate(TENTH)
+            await allow.evaluate(
+                "node => Promise.all(node.getAnimations({ subtree: true }).map((one) => one.finished))"
+            )
+            pale.append(await allow.evaluate(FILL))
+        assert pale[0] == 1
+        assert pale == sorted(pale, reverse=True)
+        assert pale[-1] < 0.6
+        # where nothing is to move, all of it is pale until it decides
+        await page.emulate_media(reduced_motion="reduce")
+        assert await allow.evaluate(FILL) == 1
+        for _ in range(4):
+            await page.evaluate(TENTH)
+        await armed(allow)
+        assert await allow.evaluate(FILL) is None
 
 
 @pytest.mark.long
@@ -226,10 +298,11 @@ async def test_what_was_not_seen_can_be_allowed_by_saying_so(browser: Browser) -
         await page.get_by_role("button", name="Go to the end").click()
         await expect(page.locator(".unseen")).to_contain_text("Not all of this is shown.")
         await expect(allow).to_be_disabled()
-        await page.get_by_role("button", name="Allow unseen").click()
-        await armed(allow)
-        await allow.click()
+        unseen = page.get_by_role("button", name="Allow unseen")
+        await armed(unseen)
+        await unseen.click()
         await until(lambda: len(given(where)) == 1)
+        assert given(where)[0]["option_id"] == "allow_once"
 
 
 RIGHT_TO_LEFT = "rm -rf אב / גד # א"

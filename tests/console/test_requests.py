@@ -6,9 +6,9 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
-from playwright.async_api import Browser, Locator, Page, expect
+from playwright.async_api import Browser, Page, expect
 
-from console_decisions import own_clock, pass_the_second
+from console_decisions import in_sight, own_clock, pass_the_second
 from console_page import console
 from console_states import HubHarness, empty_hub, entries, hub_harness, made, show
 from turnwire.normalize.events import (
@@ -62,21 +62,6 @@ async def session(
         async with console(browser, where.url, width=width, height=height, **touched) as page:
             await expect(page.locator(".row").first).to_be_visible()
             yield where, page
-
-
-async def in_sight(page: Page, *wanted: Locator) -> None:
-    """Fail unless all of each is on the screen, and not below something else."""
-    for one in wanted:
-        await expect(one).to_be_visible()
-        assert await one.evaluate(
-            """node => {
-              const { left, top, right, bottom } = node.getBoundingClientRect();
-              const [x, y] = [(left + right) / 2, (top + bottom) / 2];
-              const over = document.elementFromPoint(x, y);
-              return left >= 0 && top >= 0 && right <= innerWidth + 1 && bottom <= innerHeight + 1
-                && (node.contains(over) || over.contains(node));
-            }"""
-        ), await one.evaluate("node => node.outerHTML.slice(0, 200)")
 
 
 WORDS = ("1. also 4 and 5", "e2e 1 2 3", "123456", "e 1", "yes 1")
@@ -134,13 +119,15 @@ REST = "window.rest(450)"
 
 
 @pytest.mark.long
-async def test_a_key_answers_once_the_dialog_has_had_the_focus_for_a_while(browser: Browser) -> None:
+async def test_a_key_answers_once_a_person_has_given_the_dialog_the_focus_for_a_while(
+    browser: Browser,
+) -> None:
     async with session(browser) as (where, page):
-        await page.locator(".scroller[aria-label=Conversation]").click()
-        await page.evaluate("document.activeElement.blur()")
         await own_clock(page)
         await where.journal.append("asked", made([command("a"), command("b")]))
         form = page.locator(".request-form")
+        await expect(form).to_be_visible()
+        await page.keyboard.press("Alt+r")
         await expect(form).to_be_focused()
         await page.evaluate(
             """() => {
@@ -178,6 +165,9 @@ async def test_a_key_answers_once_the_dialog_has_had_the_focus_for_a_while(brows
 
         await where.journal.append("asked", made([PermissionResolved(pending_id="a", behavior="allow")]))
         await expect(page.locator(".request[data-pending=b]")).to_be_visible()
+        # Beside the next one, where no key decides.
+        await expect(page.locator(".dock")).to_be_focused()
+        await page.keyboard.press("Alt+r")
         await expect(form).to_be_focused()
         await pass_the_second(page)
         await expect(page.locator("[data-option=reject_once]")).to_be_enabled()

@@ -1,6 +1,7 @@
 /** Where one writes: several lines, history, slash commands, images, and a choice of when it is heard. */
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Icon } from "../parts/icons.js";
+import { focusFromHere } from "../parts/keyboard.js";
 import { IconButton } from "../parts/parts.js";
 import { Path } from "../parts/path.js";
 import type { Attempt } from "../state/attempt.js";
@@ -96,7 +97,7 @@ export function Composer() {
     () =>
       live.drafted.watch(() => {
         write(drafts.of(live.id));
-        area.current?.focus();
+        focusFromHere(area.current);
       }),
     [live],
   );
@@ -117,7 +118,7 @@ export function Composer() {
     const now = drafts.of(live.id);
     setAttached((before) => [...prompts.flatMap(({ files }) => files), ...before]);
     setText([...prompts.map((one) => one.text), now].filter((one) => one.trim() !== "").join("\n\n"));
-    area.current?.focus();
+    focusFromHere(area.current);
   }
 
   /** Tells the text of a waiting prompt before the log does, and remembers what no log tells. */

@@ -1,5 +1,6 @@
 /** A dialog that has the keyboard to itself. Escape closes it, and the focus goes back to where it was. */
 import { useLayoutEffect, useRef } from "preact/hooks";
+import { rootOf } from "./keyboard.js";
 
 interface Props {
   label: string;
@@ -13,7 +14,7 @@ export function Modal({ label, onClose, byBackdrop = true, children }: Props) {
   const node = useRef<HTMLDialogElement>(null);
   // Before anything is painted: keys typed right after the one that opened it are for it.
   useLayoutEffect(() => {
-    const before = document.activeElement;
+    const before = node.current && rootOf(node.current).activeElement;
     node.current?.showModal();
     return () => {
       // Its node goes with what is in it: the browser then gives the focus to the page.

@@ -1,10 +1,11 @@
 /**
- * When a control may decide. It must have stood in the same place, in sight, with the same meaning, for one second: nobody decides
- * by a second tap on something that has just appeared, moved or become something else. Pure: places and times are arguments.
+ * When a control may decide. It must have stood in the same place, in sight, with the same meaning, for half a second: nobody
+ * decides by a second tap on something that has just appeared, moved or become something else. A press that comes too early begins
+ * the time anew, so that taps in a row never decide, however many they are. Pure: places and times are arguments.
  */
 
-/** Milliseconds that a deciding control must have stood still. */
-export const ARMING_MS = 1000;
+/** Milliseconds that a deciding control must have stood still: as long as two clicks count as a double click. */
+export const ARMING_MS = 500;
 
 /** Pixels that a control may shift without having moved: fractions are rounded differently at each layout. */
 const STILL = 2;
@@ -13,7 +14,7 @@ const STILL = 2;
  * The most milliseconds that count between two looks. Nobody knows what happened in a longer time: the page was asleep or busy. On a
  * busy machine each look counts all the same, so that a control that stands still can decide after a while.
  */
-const WATCHED_MS = 250;
+const WATCHED_MS = ARMING_MS / 4;
 
 export interface Place {
   readonly left: number;
@@ -26,7 +27,7 @@ const isStill = (one: Place, other: Place) =>
   (["left", "top", "width", "height"] as const).every((side) => Math.abs(one[side] - other[side]) <= STILL);
 
 export class Arming {
-  /** Where it stood when its second began: compared with the look before, a slow move would be none. */
+  /** Where it stood when its time began: compared with the look before, a slow move would be none. */
   private place: Place | undefined;
   private meaning: string | undefined;
   /** Milliseconds that it has stood there. */
@@ -45,5 +46,15 @@ export class Arming {
     }
     this.meaning = meaning;
     return this.stood >= ARMING_MS;
+  }
+
+  /** How much of its time it has stood, from 0 to 1. */
+  get share(): number {
+    return Math.min(1, this.stood / ARMING_MS);
+  }
+
+  /** It was pressed too early. */
+  restart(): void {
+    this.stood = 0;
   }
 }

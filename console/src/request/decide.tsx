@@ -1,14 +1,14 @@
-/** A button that decides something: it does nothing until it has stood still for a second, and shows that it waits. */
+/** A button that decides something: it does nothing until it has stood still for half a second, and shows how far that is. */
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Arming } from "./arming.js";
 import { LOOK_MS, placeOf } from "./sight.js";
 
 interface Props {
-  /** What it decides. Another meaning begins the second anew. */
+  /** What it decides. Another meaning begins its time anew. */
   meaning: string;
   onDecide: () => void;
-  /** It cannot decide now, whatever its second. */
+  /** It cannot decide now, however long it has stood. */
   blocked?: boolean;
   className: string;
   option?: string;
@@ -31,7 +31,12 @@ export function Decide({ meaning, onDecide, blocked = false, className, option, 
   const [armedFor, setArmed] = useState<string | undefined>(undefined);
   const armed = armedFor === meaning;
   const [early, setEarly] = useState(false);
-  const look = () => arming.current.observe(placeOf(button.current), meaning, performance.now());
+  function look(): boolean {
+    const ready = arming.current.observe(placeOf(button.current), meaning, performance.now());
+    // Not by a drawing of Preact's: ten times a second, and of each button, only this changes.
+    button.current?.style.setProperty("--stood", String(arming.current.share));
+    return ready;
+  }
 
   useEffect(() => {
     const show = () => setArmed(look() ? meaning : undefined);
@@ -73,9 +78,11 @@ export function Decide({ meaning, onDecide, blocked = false, className, option, 
         // A form is sent by its button alone, so that Enter in a field passes this way, too.
         event.preventDefault();
         const began = (event.detail > 0 ? pressed.current : held.current) !== false;
-        const ready = look() && began;
+        const stood = look();
+        const ready = stood && began;
         pressed.current = undefined;
         setEarly(!ready);
+        if (!stood) arming.current.restart();
         if (!ready || blocked) return;
         held.current = false;
         onDecide();

@@ -1,13 +1,14 @@
 /**
  * What waits for you, docked above the prompt: one request at a time, its title, its path and its buttons always in
- * sight. It never takes the focus from where somebody writes, and answers to keys only while it has the focus itself.
+ * sight. It never takes the focus: a person gives it, by a click, Tab or Alt+R. It answers to keys only while the form itself has
+ * the focus. That a request waits is told to screen readers by a live region.
  */
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { RequestRow } from "../model/rows.js";
 import { isPlan, requestTitle, subjectOf } from "../model/titles.js";
 import { Boundary } from "../parts/boundary.js";
 import { Icon } from "../parts/icons.js";
-import { nothingHasFocus } from "../parts/keyboard.js";
+import { nothingHasFocus, rootOf } from "../parts/keyboard.js";
 import { IconButton } from "../parts/parts.js";
 import { Path, useHome } from "../parts/path.js";
 import { useLive, usePage } from "../state/context.js";
@@ -15,7 +16,7 @@ import { useSource } from "../state/source.js";
 import { isInside } from "../text/path.js";
 import { orderedCode, visibleCode } from "../text/visible.js";
 import type { Docked } from "./docked.js";
-import { KeyGuard, TYPING, writes } from "./key_guard.js";
+import { KeyGuard, writes } from "./key_guard.js";
 import { PermissionForm } from "./permission.js";
 import { shortened, sizeOf } from "./proposal.js";
 import { ElicitationForm, QuestionForm } from "./question.js";
@@ -32,14 +33,14 @@ export function RequestDock() {
   const row = waiting[index];
   const id = row?.request.pending_id;
   const dock = useRef<HTMLElement>(null);
-  const typed = useRef(Number.NEGATIVE_INFINITY);
   const byUs = useRef<string | undefined>(undefined);
 
   // Read while the request that goes still stands there: with it its focus falls to the page.
   const left = useRef<Element | null>(null);
   const shown = useRef(id);
   if (shown.current !== id) {
-    left.current = dock.current?.contains(document.activeElement) ? document.activeElement : null;
+    const focused = dock.current && rootOf(dock.current).activeElement;
+    left.current = dock.current?.contains(focused) ? focused : null;
   }
 
   // The request in sight stays in sight, whatever else arrives or goes.
@@ -47,28 +48,24 @@ export function RequestDock() {
     if (id !== undefined && id !== chosen) choose(id);
   }, [id]);
 
-  useLayoutEffect(() => {
-    function onKeyDown(event: KeyboardEvent): void {
-      if (writes(event)) typed.current = performance.now();
-    }
-    addEventListener("keydown", onKeyDown, true);
-    return () => removeEventListener("keydown", onKeyDown, true);
-  }, []);
-
+  const announced = useRef<HTMLParagraphElement>(null);
   useLayoutEffect(() => {
     const before = shown.current;
     shown.current = id;
     const from = left.current;
     left.current = null;
-    if (!nothingHasFocus()) return;
-    const form = dock.current?.querySelector<HTMLElement>(".request-form");
-    const answered = before !== undefined && byUs.current === before;
-    if (form) {
-      if (from !== null || performance.now() - typed.current > TYPING) form.focus({ preventScroll: true });
-    } else if (from !== null) {
+    // Who had the focus in the request that went keeps it beside the next one, where no key decides.
+    if (from === null || !nothingHasFocus()) return;
+    if (dock.current) {
+      const stepped = [...dock.current.querySelectorAll<HTMLElement>(".place button")].find(
+        (one) => one.title === from.getAttribute("title"),
+      );
+      (stepped ?? dock.current).focus({ preventScroll: true });
+    } else if (announced.current) {
       // Who was writing a reason when somebody else answered must not go on writing, and sending, a prompt.
+      const answered = before !== undefined && byUs.current === before;
       const back = answered && matchMedia("(pointer: fine)").matches ? ".composer textarea" : ".scroller[aria-label=Conversation]";
-      document.querySelector<HTMLElement>(back)?.focus({ preventScroll: true });
+      rootOf(announced.current).querySelector<HTMLElement>(back)?.focus({ preventScroll: true });
     }
   }, [id]);
 
@@ -77,33 +74,34 @@ export function RequestDock() {
     choose(next?.request.pending_id);
   }
 
-  const said = (
-    <p class="heard" role="status" aria-live="assertive">
-      {row && visibleCode(requestTitle(row))}
-    </p>
-  );
-  if (!row) return said;
   return (
-    <section class="dock" aria-label="Waits for you" ref={dock}>
-      {said}
-      <Boundary key={id} what="this request" seq={row.lastSeq}>
-        <Request
-          row={row}
-          onAnswered={() => (byUs.current = id)}
-          place={
-            waiting.length > 1 && (
-              <span class="place">
-                <IconButton icon="back" label="The request before" onClick={() => step(-1)} />
-                <span>
-                  {index + 1} of {waiting.length}
-                </span>
-                <IconButton icon="chevron" label="The next request" onClick={() => step(1)} />
-              </span>
-            )
-          }
-        />
-      </Boundary>
-    </section>
+    <>
+      <p class="heard" role="status" aria-live="assertive" ref={announced}>
+        {/* Another node for each: the same words again would not be read out. */}
+        {row && <span key={id}>{visibleCode(requestTitle(row))}</span>}
+      </p>
+      {row && (
+        <section class="dock" aria-label="Waits for you" tabIndex={-1} ref={dock}>
+          <Boundary key={id} what="this request" seq={row.lastSeq}>
+            <Request
+              row={row}
+              onAnswered={() => (byUs.current = id)}
+              place={
+                waiting.length > 1 && (
+                  <span class="place">
+                    <IconButton icon="back" label="The request before" onClick={() => step(-1)} />
+                    <span>
+                      {index + 1} of {waiting.length}
+                    </span>
+                    <IconButton icon="chevron" label="The next request" onClick={() => step(1)} />
+                  </span>
+                )
+              }
+            />
+          </Boundary>
+        </section>
+      )}
+    </>
   );
 }
 

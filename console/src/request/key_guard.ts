@@ -6,9 +6,6 @@
 /** Milliseconds that a request must have been in sight, and the keyboard at rest, before a key answers. */
 export const AT_REST = 400;
 
-/** So long after a key was typed anywhere nothing else takes the focus. */
-export const TYPING = 1000;
-
 export class KeyGuard {
   private since: number;
 

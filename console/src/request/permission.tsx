@@ -68,17 +68,21 @@ export function PermissionForm({ row, request, plan, docked }: Props) {
   const field = useRef<HTMLTextAreaElement>(null);
   // Another content is another object: what a call tells is never changed in place.
   const { end, seen, hidden } = useSeen(cuts, draft.editing ? "edited" : (payloadOf(row, request) ?? request), field);
-  const [unseen, allowUnseen] = useState(false);
   const rules = useSeen(
     useMemo(() => new Cuts(), []),
     chosen?.option_id,
   );
   const mode = plan && draft.mode ? modeOf(draft.mode) : undefined;
   const [sure, beSure] = useState(false);
-  const blocked = busy || !(seen || unseen) || (mode?.less === true && !sure);
+  const unsure = busy || (mode?.less === true && !sure);
+  const blocked = unsure || !seen;
   const edited = startEditing(request);
+  // What is allowed by who does not read it to its end.
+  const unread = remembering ? chosen : options.find((option) => !rejects(option) && !remembers(option));
   const form = useRef<HTMLDivElement>(null);
-  useKeyboardKept(form, remembering);
+  const body = useRef<HTMLDivElement>(null);
+  // Not in the form itself, where a key decides.
+  useKeyboardKept(body, remembering);
   const began = useRef(false);
 
   // What is typed after “e” is the edit.
@@ -88,7 +92,7 @@ export function PermissionForm({ row, request, plan, docked }: Props) {
 
   // The rules stand above what is asked, of which the end may be in view.
   useEffect(() => {
-    if (remembering) form.current?.querySelector(".request-body")?.scrollTo(0, 0);
+    if (remembering) for (const one of [body.current, form.current]) one?.scrollTo(0, 0);
   }, [remembering]);
 
   function toggleEditing(editing: boolean): void {
@@ -155,18 +159,19 @@ export function PermissionForm({ row, request, plan, docked }: Props) {
     event.preventDefault();
   }
 
+  const then = mode && `, then: ${mode.name}`;
   const button = (option: PermissionOption, index: number) => (
     <Decide
       key={option.option_id}
       option={option.option_id}
-      meaning={`${request.pending_id} ${option.option_id} ${draft.editing ? "edited" : "as asked"} ${unseen} ${seen} ${draft.mode}`}
+      meaning={`${request.pending_id} ${option.option_id} ${draft.editing ? "edited" : "as asked"} ${seen} ${draft.mode}`}
       blocked={rejects(option) ? busy : blocked}
       className={option.kind === "allow_once" ? "primary" : rejects(option) ? "danger" : "secondary"}
       onDecide={() => void answer(option)}
     >
       <span class="name" title={option.effect && visibleCode(option.effect)}>
         {visibleCode(optionName(option))}
-        {mode && !rejects(option) && `, then: ${mode.name}`}
+        {!rejects(option) && then}
       </span>{" "}
       {index < 9 && <kbd>{index + 1}</kbd>}
     </Decide>
@@ -174,7 +179,7 @@ export function PermissionForm({ row, request, plan, docked }: Props) {
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: digits choose what the buttons in it offer
     <div class="request-form" tabIndex={-1} onKeyDown={onKeyDown} ref={form}>
-      <div class="request-body" tabIndex={0} role="group" aria-label={plan ? "Plan" : "What would happen"}>
+      <div class="request-body" tabIndex={0} role="group" aria-label={plan ? "Plan" : "What would happen"} ref={body}>
         {request.reason && <p>{visibleCode(request.reason)}</p>}
         {request.agent_id && <p class="quiet">Asked by subagent {visibleCode(request.agent_id)}</p>}
         {remembering && <Remember options={always} chosen={chosen} onChoose={choose} end={rules.end} />}
@@ -222,27 +227,38 @@ export function PermissionForm({ row, request, plan, docked }: Props) {
           </label>
         )}
         {mode?.less && <Sure about={mode.about} sure={sure} onSure={beSure} />}
-        {hidden && !unseen && (
+        {hidden && !busy && (
           <p class="unseen" role="status">
             {cuts.count > 0 ? "Not all of this is shown." : "You have not seen the end of this."}{" "}
             <button
               type="button"
-              class="more to-end"
+              class="more"
               onClick={() => {
-                for (const one of [field.current, form.current?.querySelector(".request-body")]) one?.scrollTo(0, one.scrollHeight);
+                field.current?.scrollTo(0, field.current.scrollHeight);
+                end.current?.scrollIntoView({ block: "end" });
+                // Once the end is seen this button goes.
+                body.current?.focus({ preventScroll: true });
               }}
             >
               Go to the end
             </button>
-            <Decide className="more" meaning={`${request.pending_id} unseen`} onDecide={() => allowUnseen(true)}>
-              Allow unseen
-            </Decide>
+            {unread && !rejects(unread) && (
+              <Decide
+                className="more"
+                meaning={`${request.pending_id} ${unread.option_id} unseen ${draft.editing ? "edited" : "as asked"} ${draft.destination} ${draft.mode}`}
+                blocked={unsure || (remembering && !rules.seen)}
+                onDecide={() => void answer(unread)}
+              >
+                Allow unseen{remembering && ", and remember it"}
+                {then}
+              </Decide>
+            )}
           </p>
         )}
         {chosen && rules.hidden && (
           <p class="unseen" role="status">
             You have not seen all that is remembered.{" "}
-            <button type="button" class="more to-end" onClick={() => rules.end.current?.scrollIntoView({ block: "end" })}>
+            <button type="button" class="more" onClick={() => rules.end.current?.scrollIntoView({ block: "end" })}>
               Go to the rules
             </button>
           </p>
@@ -260,7 +276,7 @@ export function PermissionForm({ row, request, plan, docked }: Props) {
         )}
         {plan && remarks.all.length > 0 && <p class="quiet">{plural(remarks.all.length, "comment")} will go with a denial.</p>}
         {remembering ? (
-          <div class="buttons confirm">
+          <div class="buttons confirm" key="confirm">
             <button
               type="button"
               class="quiet-button"
@@ -284,7 +300,7 @@ export function PermissionForm({ row, request, plan, docked }: Props) {
             )}
           </div>
         ) : (
-          <div class="buttons">
+          <div class="buttons" key="choose">
             {options.slice(0, options.length - always.length).map(button)}
             {edited && (
               <button type="button" class="quiet-button" onClick={() => toggleEditing(!draft.editing)}>

@@ -13,7 +13,7 @@ import { bytes, count, plural } from "../text/format.js";
 import { orderedCode, visibleCode } from "../text/visible.js";
 import { Todos, ToolBody } from "../tools/bodies.js";
 import { Commentable } from "../tools/lines.js";
-import { isEndInSight, LOOK_MS } from "./sight.js";
+import { isEndInSight, isShort, LOOK_MS } from "./sight.js";
 
 export const payloadOf = (row: RequestRow, request: PermissionRequest) => request.normalized ?? row.tool?.payload;
 
@@ -124,8 +124,9 @@ export function sizeOf(row: RequestRow, request: PermissionRequest): string | un
 }
 
 /**
- * Whether the end of what is decided has been in view, with nothing cut. `content` is what is shown: another one has not been seen.
- * What has a field to edit it is seen at the end of that field. `hidden` is true once it is known that it has not.
+ * Whether the end of what is decided has been in view, with nothing cut, or all of it is so little that it needs no scrolling in a window
+ * of usual size. `content` is what is shown: another one has not been seen. What has a field to edit it is seen at the end of that field.
+ * `hidden` is true once it is known that it has not.
  */
 export function useSeen(cuts: Cuts, content: unknown, field?: RefObject<HTMLTextAreaElement | null>) {
   useSource(cuts.changed);
@@ -139,7 +140,8 @@ export function useSeen(cuts: Cuts, content: unknown, field?: RefObject<HTMLText
     if (!whole || seen) return;
     function look(): void {
       setKnown(true);
-      if (cuts.count > 0 || !isEndInSight(end.current, field?.current ?? null)) return;
+      const edited = field?.current ?? null;
+      if (cuts.count > 0 || !(isShort(end.current, edited) || isEndInSight(end.current, edited))) return;
       seenOf.current = content;
       render((n) => n + 1);
     }

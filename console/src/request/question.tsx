@@ -190,7 +190,7 @@ export function ElicitationForm({ row, request, docked }: Props) {
         {hidden && (
           <p class="unseen" role="status">
             You have not seen the end of this.{" "}
-            <button type="button" class="more to-end" onClick={() => end.current?.scrollIntoView({ block: "end" })}>
+            <button type="button" class="more" onClick={() => end.current?.scrollIntoView({ block: "end" })}>
               Go to the end
             </button>
           </p>

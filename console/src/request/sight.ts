@@ -37,12 +37,24 @@ export function placeOf(node: Element | null): Place | undefined {
   return { left: (left - offsetLeft) * scale, top: (top - offsetTop) * scale, width: width * scale, height: height * scale };
 }
 
+/** Pixels of height that what is asked has in every window of usual size, a phone's included. */
+const USUAL = 240;
+
+const isAtEnd = (field: HTMLTextAreaElement) => field.scrollTop + field.clientHeight >= field.scrollHeight - 2;
+
+/** Whether all that is read by scrolling has room in a window of usual size: a mark is at its end, and it may have a field. */
+export function isShort(mark: Element | null, field: HTMLTextAreaElement | null): boolean {
+  const box = mark?.closest(".request-body");
+  if (!mark || !box || !treeOf(mark) || (field && !isAtEnd(field))) return false;
+  return box.scrollHeight <= USUAL;
+}
+
 /** Whether the end of what is read by scrolling is in sight: a mark at the end of it, and the end of a field in it. */
 export function isEndInSight(mark: Element | null, field: HTMLTextAreaElement | null): boolean {
   const box = mark?.closest(".request-body");
   const tree = mark && treeOf(mark);
   if (!mark || !box || !tree) return false;
-  if (field && field.scrollTop + field.clientHeight < field.scrollHeight - 2) return false;
+  if (field && !isAtEnd(field)) return false;
   const { left, top, width, height } = mark.getBoundingClientRect();
   const middle = top + height / 2;
   const { top: first, bottom: last } = box.getBoundingClientRect();

@@ -89,7 +89,7 @@ const KEYS = [
   ["Alt F", "find in this conversation"],
   ["Alt C", "to the prompt"],
   ["Alt R", "to the request that waits"],
-  ["1 … 9, e", "on a request that has the focus: its buttons; edit its input"],
+  ["1 … 9, e", "after Alt R, on the request: its buttons; edit its input"],
   ["Ctrl Enter", "in its fields: allow with the edit, or deny with the note"],
   ["Enter, Shift Enter", "in the prompt: send it; a new line"],
   ["Esc", "in the prompt: stop the turn"],

@@ -161,7 +161,7 @@ export function Transcript() {
           onShow={show}
           onClose={() => {
             find(false);
-            document.querySelector<HTMLElement>(".scroller[aria-label=Conversation]")?.focus({ preventScroll: true });
+            handle.current?.focus();
           }}
         />
       )}

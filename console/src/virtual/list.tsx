@@ -9,6 +9,7 @@ import { Heights, mergeEarlierItems } from "./heights.js";
 export interface ListHandle {
   scrollTo(index: number): void;
   toEnd(): void;
+  focus(): void;
 }
 
 interface Props<Item> {
@@ -154,6 +155,9 @@ export function VirtualList<Item>(props: Props<Item>) {
       toEnd() {
         setFollowing(true);
         redraw(undefined);
+      },
+      focus() {
+        scroller.current?.focus({ preventScroll: true });
       },
     };
   }

@@ -70,12 +70,13 @@ OWN_CLOCK = """() => {
   performance.now = () => now;
   window.rest = (milliseconds) => { now += milliseconds; };
 }"""
-SECOND = """async () => {
-  for (let tenth = 0; tenth < 11; tenth += 1) {
-    window.rest(100);
-    await new Promise((done) => setTimeout(done, 150));
-  }
+TENTH = """async () => {
+  window.rest(100);
+  await new Promise((done) => setTimeout(done, 150));
 }"""
+"""A tenth of a second on the page's own clock, in which a control looks where it stands."""
+
+SECOND = f"async () => {{ for (let tenth = 0; tenth < 7; tenth += 1) await ({TENTH})(); }}"
 
 
 async def own_clock(page: Page) -> None:
@@ -84,7 +85,7 @@ async def own_clock(page: Page) -> None:
 
 
 async def pass_the_second(page: Page) -> None:
-    """Let its clock go on as long as a deciding control must stand still, and a little longer, with looks all the while."""
+    """Let its clock go on for longer than a deciding control must stand still, with looks all the while."""
     await page.evaluate(SECOND)
 
 
@@ -102,3 +103,18 @@ async def at_rest(control: Locator) -> None:
     box = await control.bounding_box()
     assert box is not None
     await control.page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+
+
+async def in_sight(page: Page, *wanted: Locator) -> None:
+    """Fail unless all of each is on the screen, and not below something else."""
+    for one in wanted:
+        await expect(one).to_be_visible()
+        assert await one.evaluate(
+            """node => {
+              const { left, top, right, bottom } = node.getBoundingClientRect();
+              const [x, y] = [(left + right) / 2, (top + bottom) / 2];
+              const over = document.elementFromPoint(x, y);
+              return left >= 0 && top >= 0 && right <= innerWidth + 1 && bottom <= innerHeight + 1
+                && (node.contains(over) || over.contains(node));
+            }"""
+        ), await one.evaluate("node => node.outerHTML.slice(0, 200)")
