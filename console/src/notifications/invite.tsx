@@ -3,6 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import { encode } from "uqr";
 import { Modal } from "../parts/modal.js";
 import type { ConsoleState } from "../state/console_state.js";
+import { visibleCode } from "../text/visible.js";
 
 type Role = "view" | "control";
 
@@ -29,12 +30,17 @@ function Code({ text }: { text: string }) {
 export function Invite({ hub, onClose }: { hub: ConsoleState; onClose: () => void }) {
   const [role, setRole] = useState<Role>("view");
   const [made, setMade] = useState<{ text: string; minutes: number } | undefined>(undefined);
+  const [wrong, setWrong] = useState("");
   const alone = ALONE.test(location.hostname);
   useEffect(() => {
     let wanted = true;
     setMade(undefined);
+    setWrong("");
+    const fail = (error: unknown) => {
+      if (wanted) setWrong(hub.why(error));
+    };
     if (!alone)
-      void hub.run({ type: "access.invite", role }).then((result) => {
+      void hub.run({ type: "access.invite", role }, {}, fail).then((result) => {
         const told = result as { code: string; seconds: number } | undefined;
         if (wanted && told) setMade({ text: address(told.code, hub.current?.id), minutes: Math.round(told.seconds / 60) });
       });
@@ -63,6 +69,11 @@ export function Invite({ hub, onClose }: { hub: ConsoleState; onClose: () => voi
           <label>
             Link <input type="text" readOnly value={made?.text ?? ""} onFocus={(event) => event.currentTarget.select()} />
           </label>
+          {wrong && (
+            <p class="wrong" role="alert">
+              {visibleCode(wrong)}
+            </p>
+          )}
           <p class="quiet">{made && `Good once, for ${made.minutes} minutes.`}</p>
         </>
       )}

@@ -245,7 +245,7 @@ export function PermissionForm({ row, request, plan, docked }: Props) {
             {unread && !rejects(unread) && (
               <Decide
                 className="more"
-                meaning={`${request.pending_id} ${unread.option_id} unseen ${draft.editing ? "edited" : "as asked"} ${draft.destination} ${draft.mode}`}
+                meaning={`${request.pending_id} ${unread.option_id} unseen ${draft.editing ? "edited" : "as asked"} ${draft.mode}`}
                 blocked={unsure || (remembering && !rules.seen)}
                 onDecide={() => void answer(unread)}
               >

@@ -6,6 +6,7 @@ import { useResult } from "../state/ask.js";
 import { usePage } from "../state/context.js";
 import { namedPath } from "../text/path.js";
 import { visibleCode } from "../text/visible.js";
+import { marked, type Wrong, WrongAt } from "./wrong.js";
 
 /** Folders that were used lately and are offered. */
 const RECENT = 6;
@@ -51,8 +52,8 @@ function Browser({ at, onPick }: { at: string; onPick: (path: string) => void })
   );
 }
 
-export function FolderPicker(props: { value: string; onPick: (path: string) => void; browses: boolean }) {
-  const { value, onPick, browses } = props;
+export function FolderPicker(props: { value: string; onPick: (path: string) => void; browses: boolean; wrong: Wrong | undefined }) {
+  const { value, onPick, browses, wrong } = props;
   const { hub } = usePage();
   const [open, setOpen] = useState(false);
   /** Where the list stands; what is written moves it only once it was chosen. */
@@ -71,9 +72,11 @@ export function FolderPicker(props: { value: string; onPick: (path: string) => v
           spellcheck={false}
           placeholder="Where turnwire was started"
           value={value}
+          {...marked(wrong, "workspace")}
           onInput={(event) => onPick(event.currentTarget.value)}
         />
       </label>
+      <WrongAt wrong={wrong} field="workspace" />
       {recent.length > 0 && (
         <ul class="recent-folders" aria-label="Recent folders">
           {recent.map((path) => (

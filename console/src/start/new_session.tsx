@@ -15,6 +15,10 @@ import { drafts } from "../state/own_drafts.js";
 import { visibleCode } from "../text/visible.js";
 import { ABOUT_MODE, ABOUT_POLICY, policyName } from "../text/words.js";
 import { FolderPicker } from "./folder_picker.js";
+import { marked, type Wrong, WrongAt, wrongOf } from "./wrong.js";
+
+/** Fields of the command that the dialog has. */
+const FIELDS: ReadonlySet<string | undefined> = new Set(["workspace", "worktree", "agent", "worker", "model", "permission_mode", "policy"]);
 
 const POLICIES = ["supervised", "autonomous", "plan"];
 
@@ -34,7 +38,8 @@ export function NewSession({ onClose }: { onClose: () => void }) {
   const attempt = useRef<Attempt>({});
   const sending = useRef(false);
   const [busy, setBusy] = useState(false);
-  const [wrong, setWrong] = useState("");
+  const [wrong, setWrong] = useState<Wrong | undefined>(undefined);
+  const form = useRef<HTMLFormElement>(null);
   const file = useRef<HTMLInputElement>(null);
   const first = useRef<HTMLTextAreaElement>(null);
   const mode = values.permission_mode === "" ? undefined : modeOf(values.permission_mode);
@@ -43,8 +48,15 @@ export function NewSession({ onClose }: { onClose: () => void }) {
   const apart = members(useAnswer({ type: "worktree.list" }).answer).worktrees !== undefined;
   const [worktree, setWorktree] = useState<{ branch: string; base: string } | undefined>(undefined);
   useLayoutEffect(() => first.current?.focus(), []);
+  // To the field that is wrong, also where it is folded away.
+  useLayoutEffect(() => {
+    const fold = form.current?.querySelector(".wrong[id]")?.closest("details");
+    if (fold) fold.open = true;
+    form.current?.querySelector<HTMLElement>("[aria-invalid]")?.focus();
+  }, [wrong]);
   const set = (part: Partial<typeof values>) => {
     attempt.current = {};
+    setWrong(undefined);
     // Consent is to what stood there when it was given.
     if ("permission_mode" in part || "policy" in part) beSure(false);
     setValues({ ...values, ...part });
@@ -62,7 +74,7 @@ export function NewSession({ onClose }: { onClose: () => void }) {
         const made = await attach(one);
         setAttached((before) => [...before, made]);
       } catch (error) {
-        setWrong(error instanceof Error ? error.message : String(error));
+        setWrong({ field: undefined, text: error instanceof Error ? error.message : String(error) });
       }
     }
   }
@@ -70,6 +82,7 @@ export function NewSession({ onClose }: { onClose: () => void }) {
   async function create(): Promise<void> {
     if (sending.current) return;
     sending.current = true;
+    setWrong(undefined);
     setBusy(true);
     await begin();
     sending.current = false;
@@ -88,7 +101,11 @@ export function NewSession({ onClose }: { onClose: () => void }) {
       },
     };
     const command = { type: "session.create", ...given, ...words, ...own } as CommandOf<"session.create"> & { type: "session.create" };
-    const reply = await hub.run(command, attempt.current);
+    const fail = (error: unknown) => {
+      const found = wrongOf(error);
+      setWrong(FIELDS.has(found.field) ? found : { ...found, field: undefined });
+    };
+    const reply = await hub.run(command, attempt.current, fail);
     if (reply === undefined) return;
     const { session } = members(reply);
     drafts.keep(DRAFT, "");
@@ -104,6 +121,7 @@ export function NewSession({ onClose }: { onClose: () => void }) {
     <Modal label="New session" onClose={onClose} byBackdrop={false}>
       <form
         class="new-session"
+        ref={form}
         onSubmit={(event) => {
           event.preventDefault();
           void create();
@@ -157,7 +175,11 @@ export function NewSession({ onClose }: { onClose: () => void }) {
         {agents.length > 1 && (
           <label>
             Agent
-            <select value={values.agent} onChange={(event) => set({ agent: event.currentTarget.value, permission_mode: "", model: "" })}>
+            <select
+              value={values.agent}
+              {...marked(wrong, "agent")}
+              onChange={(event) => set({ agent: event.currentTarget.value, permission_mode: "", model: "" })}
+            >
               <option value="">{visibleCode(agents[0]?.title ?? "As configured")}, as configured</option>
               {agents.slice(1).map(({ agent, title }) => (
                 <option key={agent} value={agent}>
@@ -167,10 +189,11 @@ export function NewSession({ onClose }: { onClose: () => void }) {
             </select>
           </label>
         )}
+        <WrongAt wrong={wrong} field="agent" />
         {workers.length > 0 && (
           <label>
             Machine
-            <select value={values.worker} onChange={(event) => set({ worker: event.currentTarget.value })}>
+            <select value={values.worker} {...marked(wrong, "worker")} onChange={(event) => set({ worker: event.currentTarget.value })}>
               <option value="">The one with most room</option>
               {workers.map(({ worker }) => (
                 <option key={worker} value={worker}>
@@ -189,13 +212,15 @@ export function NewSession({ onClose }: { onClose: () => void }) {
             </select>
           </label>
         )}
-        <FolderPicker value={values.workspace} onPick={(workspace) => set({ workspace })} browses={workers.length === 0} />
+        <WrongAt wrong={wrong} field="worker" />
+        <FolderPicker value={values.workspace} onPick={(workspace) => set({ workspace })} browses={workers.length === 0} wrong={wrong} />
         {apart && (
           <fieldset class="apart">
             <label class="inline">
               <input
                 type="checkbox"
                 checked={worktree !== undefined}
+                {...marked(wrong, "worktree")}
                 onChange={(event) => {
                   attempt.current = {};
                   setWorktree(event.currentTarget.checked ? { branch: "", base: "" } : undefined);
@@ -227,6 +252,7 @@ export function NewSession({ onClose }: { onClose: () => void }) {
                 </label>
               </>
             )}
+            <WrongAt wrong={wrong} field="worktree" />
           </fieldset>
         )}
         <details>
@@ -238,6 +264,7 @@ export function NewSession({ onClose }: { onClose: () => void }) {
               list="known-models"
               placeholder="As configured"
               value={values.model}
+              {...marked(wrong, "model")}
               onInput={(event) => set({ model: event.currentTarget.value })}
             />
             <datalist id="known-models">
@@ -248,10 +275,15 @@ export function NewSession({ onClose }: { onClose: () => void }) {
               ))}
             </datalist>
           </label>
+          <WrongAt wrong={wrong} field="model" />
           {chosen && chosen.permission_modes.length > 0 && (
             <label>
               Permission mode
-              <select value={values.permission_mode} onChange={(event) => set({ permission_mode: event.currentTarget.value })}>
+              <select
+                value={values.permission_mode}
+                {...marked(wrong, "permission_mode")}
+                onChange={(event) => set({ permission_mode: event.currentTarget.value })}
+              >
                 <option value="">As configured</option>
                 {chosen.permission_modes.map((one) => (
                   <option key={one} value={one}>
@@ -262,9 +294,10 @@ export function NewSession({ onClose }: { onClose: () => void }) {
               <small>{mode ? mode.about : ABOUT_MODE}</small>
             </label>
           )}
+          <WrongAt wrong={wrong} field="permission_mode" />
           <label>
             Policy
-            <select value={values.policy} onChange={(event) => set({ policy: event.currentTarget.value })}>
+            <select value={values.policy} {...marked(wrong, "policy")} onChange={(event) => set({ policy: event.currentTarget.value })}>
               <option value="">As configured</option>
               {POLICIES.map((policy) => (
                 <option key={policy} value={policy}>
@@ -274,6 +307,7 @@ export function NewSession({ onClose }: { onClose: () => void }) {
             </select>
             <small>{ABOUT_POLICY}</small>
           </label>
+          <WrongAt wrong={wrong} field="policy" />
         </details>
         {(mode?.less || values.policy === "autonomous") && (
           <Sure
@@ -282,11 +316,7 @@ export function NewSession({ onClose }: { onClose: () => void }) {
             onSure={beSure}
           />
         )}
-        {wrong && (
-          <p class="wrong" role="alert">
-            {wrong}
-          </p>
-        )}
+        <WrongAt wrong={wrong} field={undefined} />
         <div class="buttons">
           <button type="submit" class="primary" disabled={busy}>
             {busy ? "Starting …" : "Start"}

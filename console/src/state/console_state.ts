@@ -169,19 +169,26 @@ export class ConsoleState {
 
   /**
    * Does a command for a view: says what went wrong, and gives undefined then. With an attempt, the same command after a
-   * connection that broke is the same attempt: a prompt is said once, and the hub of a fleet does anything once.
+   * connection that broke is the same attempt: a prompt is said once, and the hub of a fleet does anything once. `onError` says it in
+   * the place of a toast, which a dialog would cover.
    */
-  run(command: CommandInput, attempt: Attempt = {}): Promise<JsonValue | undefined> {
+  run(command: CommandInput, attempt: Attempt = {}, onError?: (error: unknown) => void): Promise<JsonValue | undefined> {
     const sent = identity(command);
-    if (!ONCE.has(command.type)) return this.send(command, sent, attempt);
+    const say = onError ?? ((error: unknown) => this.toast(whyNot(error)));
+    if (!ONCE.has(command.type)) return this.send(command, sent, attempt, say);
     const first = this.underWay.get(sent);
     if (first) return first;
-    const sending = this.send(command, sent, attempt).finally(() => this.underWay.delete(sent));
+    const sending = this.send(command, sent, attempt, say).finally(() => this.underWay.delete(sent));
     this.underWay.set(sent, sending);
     return sending;
   }
 
-  private async send(command: CommandInput, sent: string, attempt: Attempt): Promise<JsonValue | undefined> {
+  private async send(
+    command: CommandInput,
+    sent: string,
+    attempt: Attempt,
+    onError: (error: unknown) => void,
+  ): Promise<JsonValue | undefined> {
     // The id of a prompt is its UUID, by which the log names it.
     const isNamed = command.type === "prompt" || this.welcome?.workers !== undefined;
     if (attempt.sent !== sent) Object.assign(attempt, { sent, id: isNamed ? uuid4() : undefined });
@@ -191,7 +198,7 @@ export class ConsoleState {
       return reply as JsonValue;
     } catch (error) {
       if (error instanceof CommandFailed) delete attempt.sent;
-      this.toast(whyNot(error));
+      onError(error);
       return undefined;
     }
   }
