@@ -188,7 +188,7 @@ async def test_a_double_tap_writes_no_rule_and_a_confirmed_one_is_written(
                 await page.wait_for_timeout(180)
             await expect(page.locator(".remember")).to_be_visible()
             assert not settings.exists()
-            await page.get_by_label("In this project, for me").check()
+            await page.get_by_label("in this project, for you alone").check()
             rules = page.locator(".rules")
             await expect(rules).to_contain_text("npm publish")
             await expect(rules).to_contain_text("written to .claude/settings.local.json")

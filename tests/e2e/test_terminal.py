@@ -33,7 +33,7 @@ async def test_a_session_is_led_from_a_terminal_and_goes_on_when_it_leaves(tmp_p
         await place.sees("y or 1: Allow", "? python -m pytest -q")
         place.keys("F2", "x", "z")  # at once: keys that mean nothing there, and do not go into the prompt
         await place.sees("y or 1: Allow", "Say something")
-        await place.sees("Always allow")
+        await place.sees("without asking again")
         await decided(place, "3")
         await place.sees("This is remembered", ".claude/settings.local.json")
         place.keys("Escape")
