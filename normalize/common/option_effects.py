@@ -41,9 +41,6 @@ REFUSES_AND_STOPS = "Refuses this call and ends the turn."
 _WIDER = ("reject_once", "reject_always", "allow_once", "allow_always")
 """From the narrowest to the widest."""
 
-_SHOWN = ("allow_once", "allow_always", "reject_once", "reject_always")
-"""In the order in which they are offered: some agents begin with an answer that lasts (Gemini CLI 0.61, Grok 1.0)."""
-
 
 class Granted(NamedTuple):
     """Something that an answer allows for later calls."""
@@ -72,7 +69,7 @@ def quoted(text: str) -> str:
 
 
 def described(options: Sequence[PermissionOption]) -> list[PermissionOption]:
-    """Return options that people can tell apart: each answer once, the narrowest first, and no two with the same words."""
+    """Return options that people can tell apart: each answer once, in the agent's order, and no two with the same words."""
     told: dict[str, PermissionOption] = {}
     for option in _merged(options):
         name = option.name.strip() or option.option_id
@@ -126,7 +123,7 @@ def _merged(options: Sequence[PermissionOption]) -> list[PermissionOption]:
             (one.rule, one.destination, one.file) for one in option.remembers
         )
         grants.setdefault((option.kind, added) if added else option.option_id, option)
-    return sorted(grants.values(), key=lambda option: _SHOWN.index(option.kind))
+    return [*grants.values()]
 
 
 def _distinct(words: Mapping[str, tuple[str, str]]) -> dict[str, str]:

@@ -62,7 +62,7 @@ class PermissionRequest(ThreadEvent, frozen=True, kw_only=True, tag="permission_
     agent_title: str | None = None
     """The agent's own title, if it differs. Its model may have chosen the words, so never decide by them."""
     permission_options: list[PermissionOption]
-    """The possible answers, of each kind the narrowest first: `allow_once` comes before `allow_always`."""
+    """The possible answers, in the agent's order: some agents begin with one that lasts. `kind` says what each is."""
     action_type: ActionType
     """The kind of action."""
     action_details: JsonObject | None = None

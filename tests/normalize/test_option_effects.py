@@ -46,7 +46,7 @@ def test_an_answer_that_is_offered_twice_is_shown_once() -> None:
             option("three", "allow_once"),
         ]
     )
-    assert [one.option_id for one in told] == ["three", "one"]
+    assert [one.option_id for one in told] == ["one", "three"]
 
 
 @pytest.mark.parametrize("kinds", [("reject_once", "allow_always"), ("allow_always", "reject_once")])

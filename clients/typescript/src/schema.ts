@@ -1059,7 +1059,7 @@ export interface PermissionRequest {
   permission_title: string;
   /** The agent's own title, if it differs. Its model may have chosen the words, so never decide by them. */
   agent_title?: string;
-  /** The possible answers, of each kind the narrowest first: `allow_once` comes before `allow_always`. */
+  /** The possible answers, in the agent's order: some agents begin with one that lasts. `kind` says what each is. */
   permission_options: PermissionOption[];
   /** The kind of action. */
   action_type: "command" | "file_write" | "file_read" | "network" | "mcp_tool" | "other";

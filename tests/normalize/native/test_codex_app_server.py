@@ -106,8 +106,8 @@ def test_options_that_are_not_known_are_offered_under_their_own_names() -> None:
     assert options == [
         ("maybe", "allow_once"),
         ("acceptForever", "allow_always"),
-        ("decline", "reject_once"),
         ("refuseForever", "reject_always"),
+        ("decline", "reject_once"),
     ]
 
 
