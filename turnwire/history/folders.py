@@ -12,6 +12,7 @@ from turnwire.config.settings import Settings
 from turnwire.recordings.database import stored_in
 from turnwire.recordings.recorded import is_database
 from turnwire.recordings.session_file import MAIN
+from turnwire.recordings.unpacked import plain_name
 
 _DIGITS = re.compile(r"\d{2,4}")
 """Years, months and days, as folders."""
@@ -19,6 +20,9 @@ _DIGITS = re.compile(r"\d{2,4}")
 
 _NOTES = ".settings.json"
 """What ends the name of a file beside a conversation's, which has its sums of tokens (Droid)."""
+
+_ROLLOUT = "rollout-"
+"""What begins the name of a file of Codex. Archived ones lie in no folder of a day."""
 
 
 class SessionPath(NamedTuple):
@@ -41,6 +45,7 @@ def folders(settings: Settings) -> Sequence[Path]:
         for variable, usual, below in (
             ("CLAUDE_CONFIG_DIR", home / ".claude", "projects"),
             ("CODEX_HOME", home / ".codex", "sessions"),
+            ("CODEX_HOME", home / ".codex", "archived_sessions"),
             ("GEMINI_CLI_HOME", home, ".gemini/tmp"),
             ("QWEN_HOME", home / ".qwen", "projects"),
             ("COPILOT_HOME", home / ".copilot", "session-state"),
@@ -56,37 +61,47 @@ def files_in(folder: Path) -> Iterator[SessionPath]:
     """Yield the session files below a folder, in no order; what cannot be read is skipped.
 
     Claude Code and Droid have a folder for each project, Copilot one for each conversation. Gemini CLI and Qwen Code have `chats` in a
-    project's folder. Codex has folders for year, month and day. Cursor and Kimi Code have deeper ones. A database has several conversations.
+    project's folder. Codex has folders for year, month and day, and one for archived conversations. Cursor and Kimi Code have deeper ones.
+    A database has several conversations. Files that Codex has compressed are yielded like others.
     Links are not followed: they could lead out of what the settings allow.
     """
     entries = _entries(folder)
     yield from _in_databases(entries)
+    yield from _conversations([entry for entry in entries if entry.name.startswith(_ROLLOUT)])
     waiting = [(entry, 1) for entry in entries if _is_folder(entry)]
     while waiting:
         inside, depth = waiting.pop()
         dated = _DIGITS.fullmatch(inside.name) is not None
         within = _entries(inside.path)
-        notes = {
-            entry.name.removesuffix(_NOTES): entry for entry in within if entry.name.endswith(_NOTES)
-        }  # fmt: skip
-        for entry in within:
-            if _is_folder(entry):
-                if (
-                    (depth == 1 and entry.name == "chats")
-                    or (dated and depth < 3 and _DIGITS.fullmatch(entry.name))
-                    or _is_deeper(inside, entry, depth)
-                ):
-                    waiting.append((entry, depth + 1))
-            elif entry.name.endswith(".jsonl") and not entry.name.startswith("agent-"):
-                try:
-                    if not entry.is_file(follow_symlinks=False):
-                        continue
-                    about = entry.stat(follow_symlinks=False)
-                    beside = notes.get(entry.name.removesuffix(".jsonl"))
-                    changed = 0 if beside is None else beside.stat(follow_symlinks=False).st_mtime_ns
-                except OSError:
-                    continue
-                yield SessionPath(entry.path, max(about.st_mtime_ns, changed), about.st_size)
+        yield from _conversations(within)
+        waiting += [
+            (entry, depth + 1)
+            for entry in within
+            if _is_folder(entry)
+            and (
+                (depth == 1 and entry.name == "chats")
+                or (dated and depth < 3 and _DIGITS.fullmatch(entry.name))
+                or _is_deeper(inside, entry, depth)
+            )
+        ]
+
+
+def _conversations(entries: Sequence[os.DirEntry[str]]) -> Iterator[SessionPath]:
+    """Yield the session files among the entries of a folder."""
+    notes = {entry.name.removesuffix(_NOTES): entry for entry in entries if entry.name.endswith(_NOTES)}
+    for entry in entries:
+        name = plain_name(entry.name)
+        if not name.endswith(".jsonl") or name.startswith("agent-"):
+            continue
+        try:
+            if not entry.is_file(follow_symlinks=False):
+                continue
+            about = entry.stat(follow_symlinks=False)
+            beside = notes.get(name.removesuffix(".jsonl"))
+            changed = 0 if beside is None else beside.stat(follow_symlinks=False).st_mtime_ns
+        except OSError:
+            continue
+        yield SessionPath(entry.path, max(about.st_mtime_ns, changed), about.st_size)
 
 
 def _is_deeper(inside: os.DirEntry[str], entry: os.DirEntry[str], depth: int) -> bool:

@@ -16,6 +16,7 @@ from turnwire.normalize.recordings.session_files import Reader, SessionFiles, Su
 from turnwire.protocol.parsing.glued import records_in
 from turnwire.recordings.recorded import in_database
 from turnwire.recordings.session_file import agent_files, call_of, format_of, notes_beside
+from turnwire.recordings.unpacked import opened
 from turnwire.tracing.prices import prices
 
 CHUNK = 1 << 20
@@ -65,8 +66,9 @@ class _Place(Struct):
         self.size = size
         held = bytearray()
         try:
-            with self.path.open("rb") as file:
-                file.seek(self.offset)
+            with opened(self.path) as file:
+                if self.offset:
+                    file.seek(self.offset)
                 while chunk := file.read(self.chunk):
                     begun, newline, rest = chunk.rpartition(b"\n")
                     if not newline:

@@ -181,6 +181,8 @@ class ScanResult:
     gone: int = 0
     failed: list[str] = field(default_factory=list)
     """Files that could not be read at all."""
+    reasons: dict[str, str] = field(default_factory=dict)
+    """Why, for those of which the system or a library says it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -344,10 +346,12 @@ class Index:
                 try:
                     self._take(file)
                     looked.read += 1
-                except (OSError, ValueError, OverflowError, RecursionError):
+                except (OSError, ValueError, OverflowError, RecursionError) as error:
                     # one file that is not to be read, or that no database takes, costs no other
                     self._db.execute("ROLLBACK TO one")
                     looked.failed.append(file.path)
+                    if isinstance(error, OSError) and error.strerror:
+                        looked.reasons[file.path] = error.strerror
                 self._db.execute("RELEASE one")
         return min(done + BATCH, len(files))
 

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import msgspec
 
 from turnwire.recordings.recorded import RecordingError, missing
+from turnwire.recordings.unpacked import opened
 
 CONTINUES = "continues"
 """The `event` of the row that a piece begins with when there are others before it."""
@@ -56,7 +57,7 @@ def newest(path: Path) -> Path:
 
 def number_of(path: Path) -> int | None:
     """Return a piece's number from 1; None where it does not tell."""
-    with path.open("rb") as file:
+    with opened(path) as file:
         try:
             first = _decode_first(file.readline(_HEAD))
         except (msgspec.MsgspecError, RecursionError):

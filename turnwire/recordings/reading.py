@@ -39,6 +39,7 @@ from turnwire.recordings.session_file import (
     read_session_file,
 )
 from turnwire.recordings.timeline import read_timeline
+from turnwire.recordings.unpacked import opened
 
 
 class Row(msgspec.Struct, kw_only=True, omit_defaults=True):
@@ -126,7 +127,7 @@ def name_of(path: Path) -> str:
     """
     path = _found(path)
     if path.is_file() and is_rows(path):
-        with path.open("rb") as file:
+        with opened(path) as file:
             try:
                 return _decode_row(file.readline()).agent or path.name
             except UNREADABLE:
@@ -135,20 +136,20 @@ def name_of(path: Path) -> str:
         return path.stem
     from hashlib import sha256  # noqa: PLC0415 - a filter has no names
 
-    with (path / "stdout.jsonl" if path.is_dir() else path).open("rb") as file:
+    with opened(path / "stdout.jsonl" if path.is_dir() else path) as file:
         return f"{path.name}-{sha256(file.read(CHUNK)).hexdigest()[:8]}"
 
 
 def is_rows(path: Path) -> bool:
     """Tell turnwire's own rows from plain stdout by the first line."""
-    with path.open("rb") as file:
+    with opened(path) as file:
         head = file.readline(CHUNK).lstrip()
     return head.startswith(b'{"ts":') or (b'"protocol"' in head[:200] and b'"data"' in head)
 
 
 def _is_events(path: Path) -> bool:
     """Tell rows of events from rows of lines, by the first one."""
-    with path.open("rb") as file:
+    with opened(path) as file:
         try:
             row = _decode_row(file.readline())
         except UNREADABLE:
@@ -166,8 +167,8 @@ def length(path: Path) -> int:
 
 def _lines_in(file: Path) -> int:
     try:
-        with file.open("rb") as opened:
-            return sum(chunk.count(b"\n") for chunk in iter(lambda: opened.read(CHUNK), b""))
+        with opened(file) as told:
+            return sum(chunk.count(b"\n") for chunk in iter(lambda: told.read(CHUNK), b""))
     except FileNotFoundError as error:
         raise missing(file) from error
 

@@ -12,6 +12,7 @@ from turnwire.normalize.events import AgentEvent
 from turnwire.normalize.inputs import SessionInput
 from turnwire.protocol.errors import TurnwireError
 from turnwire.protocol.framing import LineFramer, OversizeLine
+from turnwire.recordings.unpacked import opened
 
 CHUNK = 1 << 20
 
@@ -88,7 +89,7 @@ def lines(path: Path) -> Iterator[bytes | OversizeLine]:
 def line_lists(path: Path) -> Iterator[list[bytes | OversizeLine]]:
     """Yield the same, the lines that each piece of the file completes at a time."""
     framer = LineFramer()
-    with path.open("rb") as file:
+    with opened(path) as file:
         while chunk := file.read(CHUNK):
             yield framer.feed(chunk)
     last = framer.close()
@@ -134,8 +135,8 @@ def check_unpacked(name: Path | str, head: bytes) -> None:
 
 
 def check_file(path: Path) -> None:
-    """Check a file by how it begins; raises RecordingError, and OSError where it cannot be read."""
-    with path.open("rb") as file:
+    """Check a file by how it, or what is compressed in it, begins; raises RecordingError, and OSError where it cannot be read."""
+    with opened(path) as file:
         check_unpacked(path, file.read(8))
 
 

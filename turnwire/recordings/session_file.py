@@ -18,6 +18,7 @@ from turnwire.normalize.recordings.lines import tells_nothing
 from turnwire.protocol.framing import LineFramer, OversizeLine
 from turnwire.protocol.parsing.glued import records_in
 from turnwire.recordings.recorded import CHUNK, Timed, in_database, line_lists, lines
+from turnwire.recordings.unpacked import opened
 
 if TYPE_CHECKING:
     from turnwire.normalize.recordings.session_files import SearchableText, SessionFiles, Survey
@@ -64,7 +65,7 @@ def format_of(path: Path) -> KeptFormat | None:
         found = list(islice((line for line in session_lines(path) if isinstance(line, bytes)), LOOKED_AT))
         return _format_of(found, path)
     framer, found, size = LineFramer(), list[bytes](), 0
-    with path.open("rb") as file:
+    with opened(path) as file:
         while len(found) < LOOKED_AT and size < CHUNK and (piece := file.read(_PIECE)):
             size += len(piece)
             found += [line for line in framer.feed(piece) if isinstance(line, bytes) and line.strip()]

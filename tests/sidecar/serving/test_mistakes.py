@@ -1,6 +1,6 @@
 """What people do wrong at first: each is told in a sentence whose fault it is, where, and what to do, with exit code 1 or 2."""
 
-import gzip
+import lzma
 import socket
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -29,7 +29,7 @@ FILES: dict[str, str | bytes] = {
     "string.toml": '[agents]\nmine = "my-cli --acp"\n',
     "nested.toml": '[agents.mine]\ncomand = ["x"]\n',
     "marked-rules.toml": b"\xef\xbb\xbf[[rule]]\r\n",
-    "packed.gz": gzip.compress(b'{"type":"system"}\n'),
+    "packed.xz": lzma.compress(b'{"type":"system"}\n'),
     "wide.jsonl": '{"type":"system"}\n'.encode("utf-16"),
     "agents.toml": '[agents.mine]\ncommand = ["no-such-program"]\n',
     "none.toml": 'agent = "mine"\n[agents.mine]\ncommand = []\n',
@@ -200,9 +200,9 @@ RECORDINGS = [
     wrong("redact good.jsonl note.txt", "note.txt: File exists", "name a copy"),
     wrong("redact copy good.jsonl", "copy: No such file", "name a recording"),
     wrong("doctor nowhere", "nowhere: there is no such file", "give a recording"),
-    wrong("translate packed.gz", "packed.gz: this is compressed by gzip", "gunzip"),
-    wrong("inspect packed.gz", "packed.gz: this is compressed by gzip", "gunzip"),
-    wrong("redact packed.gz copy", "packed.gz: this is compressed by gzip", "gunzip"),
+    wrong("translate packed.xz", "packed.xz: this is compressed by xz", "unxz"),
+    wrong("inspect packed.xz", "packed.xz: this is compressed by xz", "unxz"),
+    wrong("redact packed.xz copy", "packed.xz: this is compressed by xz", "unxz"),
     wrong("inspect wide.jsonl", "wide.jsonl: this is UTF-16", "iconv"),
     wrong("schema evnts", "'evnts'", "'events'", HELP, code=2),
     wrong("agent nowhere.yaml", "nowhere.yaml: no such file", "demo", code=2),
@@ -224,7 +224,7 @@ CONVERSATIONS = [
     wrong("export", "session", HELP, code=2),
     wrong("export nothing", "'nothing'", "turnwire sessions"),
     wrong("export page.html abc", "'page.html'", "turnwire sessions"),
-    wrong("export packed.gz page.html", "packed.gz", "gunzip"),
+    wrong("export packed.xz page.html", "packed.xz", "unxz"),
     wrong("export note.txt", "note.txt", "no line of it could be read", code=2),
     wrong("export good.jsonl page.pdf", "page.pdf", "(.html)", "--format", code=2),
     wrong("export good.jsonl --branch here", "good.jsonl", "leave out --branch"),

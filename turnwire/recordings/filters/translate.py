@@ -33,6 +33,7 @@ from turnwire.recordings.recorded import (
     unread,
 )
 from turnwire.recordings.session_file import is_session_file, is_session_line
+from turnwire.recordings.unpacked import opened
 
 CHUNK = 1 << 16
 """Bytes read at a time: what a processor keeps near, and an allocator in its arenas."""
@@ -97,7 +98,7 @@ def _stored(core: AutoDetectingCore, source: Path, out: BinaryIO, field_limit: i
 
 def _file(core: AutoDetectingCore, source: Path, out: BinaryIO, field_limit: int, family: str | None) -> None:
     try:
-        file = source.open("rb")
+        file = opened(source)
     except OSError as error:
         raise InputError(
             f"{source}: {error.strerror}; name a file with what a CLI wrote to stdout"

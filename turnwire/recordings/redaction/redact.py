@@ -8,9 +8,11 @@ stays what the whole message says.
 
 import re
 from collections.abc import Callable, Iterator
+from io import TextIOWrapper
 from pathlib import Path
 
 from turnwire.recordings.redaction.redaction import Redaction
+from turnwire.recordings.unpacked import opened
 
 _PIECE = re.compile(
     r'"(?:text|thinking|partial_json|reasoning_text|data|delta|deltaContent|inputDelta|arguments_delta|content)": ?"([^"\\]*(?:\\.[^"\\]*)*)"'
@@ -157,5 +159,5 @@ def _stream(line: str) -> tuple[str, ...]:
 
 def _lines(source: Path) -> Iterator[str]:
     # Universal newlines would take U+2028 and "\r" for ends of lines; only "\n" is one.
-    with source.open(encoding="utf-8", errors="surrogateescape", newline="\n") as file:
+    with TextIOWrapper(opened(source), encoding="utf-8", errors="surrogateescape", newline="\n") as file:
         yield from file

@@ -52,7 +52,8 @@ def _library(context: typer.Context, newest: int | None = None) -> Iterator["His
             with _reading_shown() as tell:
                 looked = library.look(newest, tell)
             for path in looked.failed[:5]:
-                typer.echo(f"turnwire: {ordered(str(path))} could not be read", err=True)
+                reason = f": {looked.reasons[path]}" if path in looked.reasons else ""
+                typer.echo(f"turnwire: {ordered(str(path))} could not be read{reason}", err=True)
             yield library
         finally:
             library.close()
