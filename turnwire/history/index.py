@@ -35,7 +35,7 @@ from turnwire.protocol.errors import TurnwireError
 from turnwire.recordings.session_file import format_of, survey_of
 from turnwire.tracing.prices import Prices
 
-VERSION = 5
+VERSION = 6
 """Version of the tables; those of another version are dropped and rebuilt."""
 
 BATCH = 256

@@ -42,6 +42,10 @@ class _Seen(Struct, frozen=True, gc=False):
     """For a copied answer: the conversation that asked for it."""
     totals: int
     """How many totals had been noted before it."""
+    agent: str | None
+    """The subagent that it is of."""
+    message: str | None
+    """The API's id of it."""
 
 
 class Answers:
@@ -50,10 +54,16 @@ class Answers:
     def __init__(self, estimate: Estimate | None) -> None:
         """`estimate` has the known prices."""
         self._estimate = estimate
-        self._seen: dict[tuple[str | None, str], _Seen] = {}
-        """By subagent and the API's message id."""
-        self._places: dict[tuple[str, str], tuple[str | None, str]] = {}
-        """By message and request. An answer counts once, though a subagent's file may have a copy of it."""
+        self._seen: dict[str, _Seen] = {}
+        """By key."""
+        self._keys: dict[str, str] = {}
+        """The answer of each record."""
+        self._requests: dict[tuple[str, str], str] = {}
+        """The answer by message and request."""
+        self._contents: dict[tuple[str, object], str] = {}
+        """The answer by message and what its records say. A copy of it may name another request."""
+        self._latest: dict[str | None, str] = {}
+        """The last answer of each thread, until a prompt or a result comes in it."""
         self._told: dict[str, CostState] = {}
         """The CLI's latest totals, by model."""
         self._totals: list[float] = []
@@ -82,31 +92,75 @@ class Answers:
             tokens = min(sum(counts_of(head.usage)), _MOST)
             if tokens > self.largest.get(model, -1):
                 self.largest[model] = tokens
-        place = agent, head.id or line.uuid
-        key = line.uuid
-        if head.id is not None and line.request_id is not None:
-            place = self._places.setdefault((head.id, line.request_id), place)
-            key = f"{head.id}:{line.request_id}"
-        seen = self._seen.get(place)
-        if place[0] != agent:
+        key, is_copy = self._key(line, agent, of_main=of_main)
+        self._keys[line.uuid] = key
+        if is_copy:
             return True
+        seen = self._seen.get(key)
         cost = line.cost_usd
-        if seen is None:
-            at = moment(line.timestamp)
-        else:
-            key, at = seen.key, seen.at
-            cost = seen.cost if cost is None else cost
+        at = moment(line.timestamp) if seen is None else seen.at
+        if seen is not None and cost is None:
+            cost = seen.cost
         origin = None if line.request_session_id == line.session_id else line.request_session_id
         # a subagent's own file is looked over after the session's: what is in it was counted with it
         totals = 0 if agent is not None else len(self._totals)
-        self._seen[place] = _Seen(key, at, model, head.usage, cost, origin, totals)
+        self._seen[key] = _Seen(key, at, model, head.usage, cost, origin, totals, agent, head.id)
         return True
 
-    def key_of(self, agent: str | None, message_id: str, request_id: str | None) -> str | None:
-        """Return the key of an answer."""
-        place = self._places.get((message_id, request_id or ""), (agent, message_id))
-        seen = self._seen.get(place)
-        return None if seen is None else seen.key
+    def note_other(self, agent: str | None) -> None:
+        """Note that a prompt or a result came in a thread: the model's next record there is of another answer."""
+        self._latest.pop(agent, None)
+
+    def _key(self, line: LineHead, agent: str | None, *, of_main: bool) -> tuple[str, bool]:
+        """Return the key of a record's answer, and whether the record is a copy of one that was counted.
+
+        The message id alone does not tell answers apart: gateways give one to all of them, and an overloaded API has given
+        one to several requests.
+        """
+        uuid, message, request = line.uuid or "", line.message.id, line.request_id
+        if uuid in self._keys:
+            return self._keys[uuid], True
+        if message is None:
+            return uuid, False
+        content = self._content(line)
+        told = (message, (content, line.timestamp))
+        named = None if request is None else (message, request)
+        key = None if named is None else self._requests.get(named)
+        if key is None and named is None:
+            key = self._goes_on(line, message, agent)
+        is_copy = False
+        if key is None:
+            key = self._contents.get(told)
+            if key is None and not of_main:
+                key = self._contents.get((message, content))
+                key = None if key is None or self._seen[key].agent == agent else key
+            is_copy = key is not None
+        if key is None:
+            key = f"{message}:{request}" if request is not None else uuid
+        if named is not None:
+            self._requests[named] = key
+        seen = self._seen.get(key)
+        is_copy = is_copy or (seen is not None and seen.agent != agent)
+        if not is_copy:
+            self._contents.setdefault(told, key)
+            self._contents.setdefault((message, content), key)
+            self._latest[agent] = key
+        return key, is_copy
+
+    def _goes_on(self, line: LineHead, message: str, agent: str | None) -> str | None:
+        """Return the answer that a record without a request continues: its parent's, or the last one of its thread."""
+        key = self._keys.get(line.parent_uuid or "") or self._latest.get(agent)
+        return key if key is not None and self._seen[key].message == message else None
+
+    def _content(self, line: LineHead) -> object:
+        """Return what a record says; one that says nothing that is read here is known by its tokens."""
+        head = line.message
+        text, calls = head.text, tuple(block.id for block in head.calls)
+        return (text, calls) if text or calls else head.usage
+
+    def key_of(self, uuid: str | None) -> str | None:
+        """Return the key of a record's answer."""
+        return self._keys.get(uuid or "")
 
     def __iter__(self) -> Iterator[Answer]:
         """Return all answers with their cost, if it is known."""

@@ -207,7 +207,7 @@ class ClaudeReader:
         self, told: SessionLine, at: float | None, call: str, agent: str | None
     ) -> list[DatedInput]:
         if told.type == "assistant":
-            self._use(told, session_lines.head(told.message), agent, of_main=False)
+            self._use(told, session_lines.head(told.message), of_main=False)
             return [self._received(told, at, parent_tool_use_id=call, **_api_error(told))]
         if told.is_meta and not is_tool_result(session_lines.head(told.message)):
             return [self._counted(at)]
@@ -326,13 +326,13 @@ class ClaudeReader:
         begun = self._begin(told, at) if self._turn is None else []
         turn = self._turn
         assert turn is not None
-        self._use(told, head, None, of_main=True)
+        self._use(told, head, of_main=True)
         turn.note(told, head)
         return [*begun, self._received(told, at, **_api_error(told))]
 
-    def _use(self, told: SessionLine, head: MessageHead, agent: str | None, *, of_main: bool) -> None:
+    def _use(self, told: SessionLine, head: MessageHead, *, of_main: bool) -> None:
         """Add an answer's tokens to the open turn."""
-        key = self._answers.key_of(agent or told.agent_id, head.id or told.uuid or "", told.request_id)
+        key = self._answers.key_of(told.uuid)
         if self._turn is not None and key is not None and head.usage is not None and head.model:
             self._turn.used[key] = head.model, of_main, head.usage
 

@@ -90,6 +90,8 @@ class ClaudeSurvey:
     def _of_subagent(self, record: LineHead, agent: str | None) -> Sequence[SearchableText]:
         if record.type == "assistant":
             self._answers.note(record, agent or record.agent_id, of_main=False)
+        elif record.type == "user":
+            self._answers.note_other(agent or record.agent_id)
         if agent is None:
             self._aside = record.session_id or self._aside
         text = record.message.text if record.type == "user" else ""
@@ -106,6 +108,8 @@ class ClaudeSurvey:
                 self._subagents.note(record)
             case "user" | "system":
                 text = record.message.text if record.type == "user" else ""
+                if record.type == "user":
+                    self._answers.note_other(record.agent_id)
                 kind = kind_of(record, text)
                 typed = text if kind != "command" else typed_command(text or record.content or "") or ""
                 self._subagents.note(record)
