@@ -3,7 +3,13 @@
 import json
 from pathlib import Path
 
+import pytest
+
+from turnwire.normalize import events as ev
+from turnwire.normalize.events import AgentEvent
+from turnwire.normalize.families import new_core
 from turnwire.normalize.recordings.session_files import ConversationSummary
+from turnwire.recordings.reading import read
 from turnwire.recordings.session_file import format_of, survey_of
 
 
@@ -62,6 +68,11 @@ class Lines:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(b"".join(self.lines))
         return path
+
+
+def events_of(path: Path) -> list[AgentEvent]:
+    core = new_core()
+    return [event for timed in read(path) for event in core.handle(timed.input)]
 
 
 def outline(path: Path) -> ConversationSummary:
@@ -123,3 +134,21 @@ def test_a_subagent_behind_a_gateway_has_answers_of_its_own(tmp_path: Path) -> N
     aside.says("two", "same")
     aside.write(tmp_path / "elm" / "subagents" / "agent-a7.jsonl")
     assert written_tokens(tmp_path / "elm.jsonl") == 14
+
+
+@pytest.mark.parametrize(
+    "half", [b"", b'{"type":"user","uuid":"lost","message":{"ro', b'{"type":"user","message":']
+)
+@pytest.mark.parametrize("nuls", [b"", b"\0" * 700])
+def test_a_record_behind_damage_in_its_line_is_read(tmp_path: Path, half: bytes, nuls: bytes) -> None:
+    file = Lines()
+    file.asks("plum 1")
+    file.says("one")
+    file.asks("plum 2")
+    file.says("two")
+    file.lines[2] = half + nuls + file.lines[2]
+    path = file.write(tmp_path / "elm.jsonl")
+    events = events_of(path)
+    assert [one.text for one in events if isinstance(one, ev.UserMessage)] == ["plum 1", "plum 2"]
+    assert [one.text for one in events if isinstance(one, ev.MessageChunk)] == ["one", "two"]
+    assert outline(path).unreadable == bool(half)

@@ -85,7 +85,7 @@ class ClaudeReader:
         self._told = False
         """The reader has reported that there are other branches."""
         self._read: set[str] = set()
-        self._early: dict[str, list[tuple[SessionLine, float | None, str, str | None]]] = {}
+        self._early: dict[str, list[tuple[SessionLine, float | None, str]]] = {}
         """Subagents' lines that are earlier by the clock than the record with their call, by that record."""
         self._held: dict[str, list[_Held]] = {}
         """Records that wait for their parent, by the parent's id."""
@@ -199,13 +199,11 @@ class ClaudeReader:
         if records and not living:
             return [self._counted(at)]
         if living and self._read.isdisjoint(living):
-            self._early.setdefault(living[0], []).append((told, at, call, agent))
+            self._early.setdefault(living[0], []).append((told, at, call))
             return []
-        return self._said_below(told, at, call, agent)
+        return self._said_below(told, at, call)
 
-    def _said_below(
-        self, told: SessionLine, at: float | None, call: str, agent: str | None
-    ) -> list[DatedInput]:
+    def _said_below(self, told: SessionLine, at: float | None, call: str) -> list[DatedInput]:
         if told.type == "assistant":
             self._use(told, session_lines.head(told.message), of_main=False)
             return [self._received(told, at, parent_tool_use_id=call, **_api_error(told))]
