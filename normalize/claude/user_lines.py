@@ -18,12 +18,43 @@ from turnwire.protocol.claude.blocks import (
 )
 from turnwire.protocol.claude.encode import to_json
 from turnwire.protocol.claude.messages import User
-from turnwire.protocol.json_values import Json, text_at
+from turnwire.protocol.json_values import Json, JsonObject, text_at
 
 INTERRUPTED = "[Request interrupted by user"
 """The CLI's text for an interrupted turn, written in the user's name."""
 
+_OF_OTHERS = re.compile(
+    r"\s*<(task-notification|teammate-message|cross-session-message|agent-message|channel|system-notification)\b[^>]*>.*</\1>\s*",
+    re.DOTALL,
+)
+"""A whole prompt that a program or another agent has written."""
+
+_ADDED = re.compile(r"\s*<(ide_\w+|system-reminder|new-diagnostics)(?:\s[^>]*)?>.*?</\1>\s*", re.DOTALL)
+_ADDED_BEHIND = re.compile(
+    r"\s*<(ide_\w+|system-reminder|new-diagnostics)(?:\s[^>]*)?>(?:(?!</\1>).)*</\1>\s*\Z", re.DOTALL
+)
+"""What an editor or the CLI has put before or behind a person's words."""
+
 _LOCAL_OUTPUT = re.compile(r"<local-command-(stdout|stderr)>(.*?)</local-command-\1>", re.DOTALL)
+
+
+def is_of_others(origin: JsonObject | None, text: str) -> bool:
+    """Return whether a prompt is not a person's: a task has ended, or another agent or a program has written it."""
+    if origin is not None:
+        return origin.get("kind") != "human"
+    return text.lstrip()[:1] == "<" and _OF_OTHERS.fullmatch(text) is not None
+
+
+def words_of(text: str) -> str:
+    """Return a prompt without what an editor or the CLI has added to a person's words."""
+    if "<" not in text:
+        return text
+    words = text
+    while added := _ADDED.match(words):
+        words = words[added.end() :]
+    while words.rstrip().endswith(">") and (added := _ADDED_BEHIND.search(words)):
+        words = words[: added.start()]
+    return words
 
 
 def user(state: ClaudeState, message: User) -> list[AgentEvent]:
@@ -147,7 +178,7 @@ def _echo(state: ClaudeState, message: User, text: str, said: list[AnyBlock]) ->
     known = state.prompts.echoed(message.uuid, text)
     events: list[AgentEvent] = []
     if not known:
-        events.append(_user_message(state, message, text, said, synthetic=message.origin is not None))
+        events.append(_user_message(state, message, text, said, synthetic=is_of_others(message.origin, text)))
     turn = state.turns.current
     if turn is None:
         return events

@@ -5,7 +5,9 @@ a folder of its name may hold files of subagents, which are woven in by their ti
 """
 
 import heapq
+import re
 from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import lru_cache
 from itertools import islice
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, NamedTuple
@@ -31,6 +33,9 @@ LOOKED_AT = 50
 
 _PIECE = 1 << 14
 """Bytes that are read of a file at a time to find so many lines."""
+
+
+_SESSION = re.compile(rb'"sessionId"\s*:\s*"([^"]+)"')
 
 
 class _Meta(msgspec.Struct):
@@ -131,7 +136,9 @@ def notes_beside(path: Path, files: "SessionFiles") -> list[bytes]:
 
 
 def agent_files(path: Path, named: Collection[str] = ()) -> list[AgentFile]:
-    """Return the files of subagents: in a folder of the session's name; in older versions beside it, as far as `named`."""
+    """Return the files of subagents: in a folder of the session's name; in older versions beside it, as far as they are
+    `named` or name the session.
+    """
     folder = path.with_suffix("") / "subagents"
     inside = [] if _leads_away(folder) else sorted(folder.glob("**/agent-*.jsonl"))
     found = {one.stem.removeprefix("agent-"): one for one in inside if _is_plain(one)}
@@ -140,11 +147,37 @@ def agent_files(path: Path, named: Collection[str] = ()) -> list[AgentFile]:
         found |= {
             one.parent.name: one for one in others if one != path and _is_plain(one) and not _leads_away(one)
         }
-    for agent in named:
+    for agent in {**dict.fromkeys(named), **dict.fromkeys(_agents_beside(path))}:
         beside = path.with_name(f"agent-{agent}.jsonl")
         if agent.isalnum() and agent not in found and _is_plain(beside):
             found[agent] = beside
     return [AgentFile(agent, file) for agent, file in found.items()]
+
+
+def _agents_beside(path: Path) -> list[str]:
+    """Return the subagents whose files beside a session's say that they are of it: nothing else names those that warm up."""
+    try:
+        changed = path.parent.stat().st_mtime_ns
+    except OSError:
+        return []
+    return _agents_in(path.parent, changed).get(path.stem, [])
+
+
+@lru_cache(maxsize=16)
+def _agents_in(folder: Path, _changed: int) -> dict[str, list[str]]:
+    """Return the subagents with files in a folder, by session. `_changed`: when a file was last added to it."""
+    found: dict[str, list[str]] = {}
+    for file in sorted(folder.glob("agent-*.jsonl")):
+        if not _is_plain(file):
+            continue
+        try:
+            with file.open("rb") as opened:
+                session = _SESSION.search(opened.read(_PIECE))
+        except OSError:
+            continue
+        if session is not None:
+            found.setdefault(session[1].decode(errors="replace"), []).append(file.stem.removeprefix("agent-"))
+    return found
 
 
 def _leads_away(folder: Path) -> bool:
@@ -242,8 +275,14 @@ def _timed(path: Path, agent: str | None, files: "SessionFiles") -> Iterator[_Li
 
 
 def call_of(path: Path) -> str | None:
-    """Return the call that started a subagent, by what the CLI notes beside its file; None where it notes none."""
+    """Return the call that started a subagent, by what the CLI notes beside its file, or the run of a workflow by its folder.
+
+    None where neither tells.
+    """
+    from turnwire.protocol.claude.session_lines import WORKFLOW  # noqa: PLC0415 - most conversations have no subagent
+
     try:
-        return _decode_meta(path.with_suffix(".meta.json").read_bytes()).call
+        call = _decode_meta(path.with_suffix(".meta.json").read_bytes()).call
     except (OSError, msgspec.MsgspecError, RecursionError):
-        return None
+        call = None
+    return call or next((name for name in reversed(path.parts[:-1]) if name.startswith(WORKFLOW)), None)

@@ -13,7 +13,7 @@ from turnwire.normalize.claude.context import plain_name
 from turnwire.normalize.claude.conversation import SYNTHETIC
 from turnwire.normalize.common.times import moment
 from turnwire.normalize.recordings.session_files import Answer, ConversationSummary, Estimate, TokenCounts
-from turnwire.protocol.claude.session_lines import CostState, LineHead, Tokens
+from turnwire.protocol.claude.session_lines import CostState, LineFields, LineHead, MessageHead, Tokens
 
 _MOST = (1 << 53) - 1
 """The largest number of an event."""
@@ -105,6 +105,8 @@ class Answers:
         # a subagent's own file is looked over after the session's: what is in it was counted with it
         totals = 0 if agent is not None else len(self._totals)
         self._seen[key] = _Seen(key, at, model, head.usage, cost, origin, totals, agent, head.id)
+        for own, asked, took in advice(key, line, head):
+            self._seen[own] = _Seen(own, at, asked, took, None, origin, totals, agent, None)
         return True
 
     def note_other(self, agent: str | None) -> None:
@@ -156,7 +158,7 @@ class Answers:
         """Return what a record says; one that says nothing that is read here is known by its tokens."""
         head = line.message
         text, calls = head.text, tuple(block.id for block in head.calls)
-        return (text, calls) if text or calls else head.usage
+        return (text, calls) if text or calls or head.usage is None else counts_of(head.usage)
 
     def key_of(self, uuid: str | None) -> str | None:
         """Return the key of a record's answer."""
@@ -244,6 +246,15 @@ class Answers:
             return self._price(seen.model, counts, seen.at), False
         whole = _weight(_counts(used))
         return (used.cost_usd * _weight(counts) / whole, True) if whole > 0 else (None, False)
+
+
+def advice(key: str, line: LineFields, head: MessageHead) -> list[tuple[str, str, Tokens]]:
+    """Return key, model and tokens of each advisor's answer within an answer of a model."""
+    told = head.usage.advice if head.usage is not None else []
+    return [
+        (f"{key}:advisor-{number}", one.model or line.advisor_model or head.model or "", one)
+        for number, one in enumerate(told, 1)
+    ]
 
 
 def counts_of(tokens: Tokens | CostState) -> tuple[int, int, int, int]:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from turnwire.normalize.claude.conversation import SYNTHETIC
-from turnwire.normalize.claude.session_files.answers import Answers
+from turnwire.normalize.claude.session_files.answers import Answers, advice
 from turnwire.normalize.claude.session_files.open_turn import OpenTurn
 from turnwire.normalize.claude.session_files.order import HELD_BYTES
 from turnwire.normalize.claude.session_files.records import (
@@ -27,7 +27,7 @@ from turnwire.normalize.claude.session_files.records import (
 )
 from turnwire.normalize.claude.session_files.subagents import Subagents
 from turnwire.normalize.claude.session_files.tree import Left, Tree
-from turnwire.normalize.claude.user_lines import INTERRUPTED
+from turnwire.normalize.claude.user_lines import INTERRUPTED, is_of_others, words_of
 from turnwire.normalize.common.times import moment
 from turnwire.normalize.events import Notice
 from turnwire.normalize.inputs import Announced, Received, Sent
@@ -36,6 +36,9 @@ from turnwire.protocol.claude import session_lines
 from turnwire.protocol.claude.decode import decode
 from turnwire.protocol.claude.notices import KeepAlive
 from turnwire.protocol.claude.session_lines import NO_LINE, MessageHead, SessionLine
+from turnwire.protocol.json_values import Json
+from turnwire.protocol.parsing import generic
+from turnwire.protocol.text import scrub_json
 
 
 class _Held(NamedTuple):
@@ -270,11 +273,23 @@ class ClaudeReader:
             if self._turn is not None:
                 self._turn.interrupted = True
             return [self._received(told, at)]
-        if is_task_end(told):
-            if self._turn is not None and self._turn.woken and not self._turn.said:
-                return [self._counted(at)]  # several tasks have ended at once: one answer for all of them
-            return [*self._begin(told, at, woken=True), self._counted(at)]
-        return self._prompted(told, at, told.message)
+        if is_of_others(told.origin, text):
+            # several tasks may have ended at once: one answer for all of them
+            is_more = self._turn is not None and self._turn.woken and not self._turn.said
+            begun = [] if is_more else self._begin(told, at, woken=True)
+            shown = (
+                self._counted(at) if is_task_end(told, text) else self._received(told, at, isSynthetic=True)
+            )
+            return [*begun, shown]
+        if (words := words_of(text)) == text:
+            return self._prompted(told, at, told.message)
+        others = [
+            block for block in _content(told) if not (isinstance(block, dict) and block.get("type") == "text")
+        ]
+        if not words and not others:
+            return [self._counted(at)]
+        spoken = [{"type": "text", "text": words}] if words else []
+        return self._prompted(told, at, {"role": "user", "content": [*spoken, *others] if others else words})
 
     def _printed(self, told: SessionLine, at: float | None, text: str) -> list[DatedInput]:
         if self._turn is not None:
@@ -333,6 +348,8 @@ class ClaudeReader:
         key = self._answers.key_of(told.uuid)
         if self._turn is not None and key is not None and head.usage is not None and head.model:
             self._turn.used[key] = head.model, of_main, head.usage
+            for own, model, tokens in advice(key, told, head):
+                self._turn.used[own] = model, False, tokens
 
     def _system(self, told: SessionLine, at: float | None) -> list[DatedInput]:
         content = told.content or ""
@@ -425,6 +442,13 @@ class ClaudeReader:
             self._spent += cost
             wire["total_cost_usd"] = round(self._spent, 10)
         return [self._made(turn.ended if turn.ended is not None else at, wire)]
+
+
+def _content(told: SessionLine) -> list[Json]:
+    """Return the blocks of a message; none if it is a text."""
+    value = scrub_json(generic.load(bytes(told.message)))
+    content = value.get("content") if isinstance(value, dict) else None
+    return content if isinstance(content, list) else []
 
 
 def _api_error(line: SessionLine) -> dict[str, object]:

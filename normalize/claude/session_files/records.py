@@ -3,7 +3,7 @@
 import re
 from typing import Literal, TypeAlias
 
-from turnwire.normalize.claude.user_lines import INTERRUPTED
+from turnwire.normalize.claude.user_lines import INTERRUPTED, words_of
 from turnwire.normalize.recordings.session_files import SearchableText
 from turnwire.protocol.claude.session_lines import LineHead, MessageHead, SessionLine
 
@@ -65,7 +65,8 @@ def kind_of(line: LineHead, text: str) -> RecordKind:
         return "command"
     if is_output(text) or text.startswith(INTERRUPTED):
         return "other"
-    return "prompt"
+    is_asked = words_of(text) or any(block.type != "text" for block in line.message.blocks)
+    return "prompt" if is_asked or not text else "other"
 
 
 def typed_command(text: str) -> str | None:
@@ -108,9 +109,10 @@ def is_summary(line: SessionLine | LineHead, text: str) -> bool:
     return bool(line.is_compact_summary) or text.startswith(_SUMMARY)
 
 
-def is_task_end(line: SessionLine | LineHead) -> bool:
-    """Tell whether the prompt is not a human's: a task in the background has ended."""
-    return line.origin is not None and line.origin.get("kind") == "task-notification"
+def is_task_end(line: SessionLine | LineHead, text: str) -> bool:
+    """Tell whether a prompt that is not a human's says that a task in the background has ended."""
+    named = line.origin is not None and line.origin.get("kind") == "task-notification"
+    return named or text.lstrip().startswith("<task-notification>")
 
 
 def is_tool_result(head: MessageHead) -> bool:

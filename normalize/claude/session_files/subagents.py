@@ -1,10 +1,13 @@
 """Find the call that started a subagent. Its records are in the main file or in a file of their own."""
 
+import re
 from collections.abc import Collection
 
 import msgspec
 
-from turnwire.protocol.claude.session_lines import LineHead, SessionLine
+from turnwire.protocol.claude.session_lines import WORKFLOW, LineHead, SessionLine
+
+_RUN = re.compile(rb"\b" + WORKFLOW.encode() + rb"[\w-]+")
 
 
 class Subagents:
@@ -15,6 +18,10 @@ class Subagents:
         """Calls that wait for their subagent's first line, by the prompt they gave it."""
         self._agents: dict[str, str] = {}
         """The call that started each subagent with an id."""
+        self._runs: dict[str, str] = {}
+        """The call that started each run of a workflow."""
+        self._workflows: list[str] = []
+        """All calls that started one."""
         self._threads: dict[str, str] = {}
         """The call that started a subagent, by the first record of a thread in the main file."""
         self._called: dict[str, tuple[str, ...]] = {}
@@ -23,7 +30,7 @@ class Subagents:
         """For a call inside a subagent: the call that started that subagent."""
 
     def started(self, agent: str, call: str) -> None:
-        """Note the call that started a subagent."""
+        """Note the call that started a subagent, or the workflow's run that did."""
         self._agents.setdefault(agent, call)
 
     def named(self) -> Collection[str]:
@@ -39,6 +46,8 @@ class Subagents:
                 for block in line.message.calls:
                     if block.id and line.uuid:
                         self._called[block.id] = (*self._called.get(block.id, ()), line.uuid)
+                        if block.name == "Workflow":
+                            self._workflows.append(block.id)
                         prompt = block.input.get("prompt") if isinstance(block.input, dict) else None
                         if isinstance(prompt, str):
                             self._tasks.setdefault(prompt, []).append(block.id)
@@ -47,6 +56,9 @@ class Subagents:
                 call = next((block.tool_use_id for block in line.message.blocks if block.tool_use_id), None)
                 if agent is not None and call is not None:
                     self.started(agent, call)
+                if call is not None and call in self._workflows:
+                    for run in _RUN.findall(bytes(line.tool_use_result)):
+                        self._runs.setdefault(run.decode(), call)
             case _:
                 pass
 
@@ -70,9 +82,14 @@ class Subagents:
     def call_of(self, line: SessionLine | LineHead, agent: str | None) -> str | None:
         """Return the call that started the subagent a record belongs to."""
         known = agent or line.agent_id
-        if known is not None and known in self._agents:
-            return self._agents[known]
+        if known is not None and (call := self._agents.get(known)) is not None:
+            return self._call_of_run(call) if call.startswith(WORKFLOW) else call
         return self._threads.get(line.uuid or "") or self._threads.get(line.parent_uuid or "")
+
+    def _call_of_run(self, run: str) -> str | None:
+        """Return the call that started a workflow's run: by its result, or because there is no other."""
+        only = self._workflows[0] if len(self._workflows) == 1 else None
+        return self._runs.get(run, only)
 
     def records_of(self, call: str) -> tuple[str, ...]:
         """Return the main-thread records that contain a call, or the call whose subagent made it."""

@@ -9,13 +9,13 @@ from turnwire.normalize.claude.session_files.reader import ClaudeReader
 from turnwire.normalize.claude.session_files.records import (
     QUIET,
     RecordKind,
-    is_task_end,
     kind_of,
     searchable,
     typed_command,
 )
 from turnwire.normalize.claude.session_files.subagents import Subagents
 from turnwire.normalize.claude.session_files.tree import Tree
+from turnwire.normalize.claude.user_lines import is_of_others, words_of
 from turnwire.normalize.common.times import span
 from turnwire.normalize.recordings.session_files import ConversationSummary, Estimate, SearchableText
 from turnwire.protocol.claude import session_lines
@@ -111,7 +111,9 @@ class ClaudeSurvey:
                 if record.type == "user":
                     self._answers.note_other(record.agent_id)
                 kind = kind_of(record, text)
-                typed = text if kind != "command" else typed_command(text or record.content or "") or ""
+                typed = (
+                    words_of(text) if kind != "command" else typed_command(text or record.content or "") or ""
+                )
                 self._subagents.note(record)
             case "attachment":
                 pass
@@ -120,7 +122,9 @@ class ClaudeSurvey:
                 self._subagents.note(record)
         if record.uuid is not None and record.type not in ("progress", "summary"):
             self._tree.join(record.uuid, record, kind, typed)
-        return () if record.origin is not None and is_task_end(record) else searchable(record, kind, typed)
+        if kind == "prompt" and is_of_others(record.origin, typed):
+            return ()
+        return searchable(record, kind, typed)
 
     def outline(self) -> ConversationSummary:
         """Return a summary of the conversation."""

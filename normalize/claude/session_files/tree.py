@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from turnwire.normalize.claude.session_files.records import RecordKind, is_task_end
+from turnwire.normalize.claude.session_files.records import RecordKind
+from turnwire.normalize.claude.user_lines import is_of_others
 from turnwire.normalize.common.times import moment
 from turnwire.normalize.recordings.session_files import Branch
 from turnwire.protocol.claude.session_lines import LineHead
@@ -29,7 +30,7 @@ class Spoken(Struct, gc=False):
     text: str
     """The typed text, cut to one line."""
     woken: bool
-    """The prompt is not a human's: a task in the background has ended."""
+    """The prompt is not a human's: a task in the background has ended, or another agent has written."""
 
 
 class Left(NamedTuple):
@@ -56,6 +57,8 @@ class Tree:
         self._last: str | None = None
         self._sorted = 0
         """How many records were there when they were sorted."""
+        self._again: set[str] = set()
+        """The records that were just written a second time."""
         self._boundary: str | None = None
         """The compaction whose command is still to come: the file has the command after it."""
         self.first_prompt: str | None = None
@@ -78,8 +81,13 @@ class Tree:
     def join(self, uuid: str, line: LineHead, kind: RecordKind, text: str) -> None:
         """Add a record, unless there is one of this id."""
         if uuid in self._parents:
+            self._again.add(uuid)
             return
         named = line.parent_uuid or line.logical_parent_uuid
+        if named in self._again:
+            # the second compaction of a process writes the past again and hangs what follows on that: nobody went back
+            named = self._last
+        self._again.clear()
         if not named and line.session_id and line.session_id != self._session:
             self._session = self.sessions[uuid] = line.session_id
         if line.subtype == "compact_boundary":
@@ -90,7 +98,9 @@ class Tree:
             self.compacted[self._boundary] = uuid, text
             self._boundary = None
         if kind != "other":
-            spoken = self._spoken[uuid] = Spoken(kind, line.timestamp, text[:_SHOWN], is_task_end(line))
+            spoken = self._spoken[uuid] = Spoken(
+                kind, line.timestamp, text[:_SHOWN], is_of_others(line.origin, text)
+            )
             if kind == "prompt" and self.first_prompt is None and not spoken.woken:
                 self.first_prompt = spoken.text
         self._place(uuid, named)

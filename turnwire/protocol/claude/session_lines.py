@@ -16,6 +16,9 @@ from turnwire.protocol.parsing import generic, lenient
 from turnwire.protocol.parsing.depth import is_too_deep
 from turnwire.protocol.text import scrub_json
 
+WORKFLOW = "wf_"
+"""What the id of a workflow's run begins with; its subagents' files lie in a folder of this name."""
+
 
 class Attachment(Struct, frozen=True, gc=False, omit_defaults=True):
     """Data that the CLI adds to a prompt. turnwire reads only prompts that joined a running turn."""
@@ -80,6 +83,8 @@ class LineFields(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True
     """For a copy in a fork: the session that called the model (2.1.330)."""
     request_id: str | None = None
     """The API's request id."""
+    advisor_model: str | None = None
+    """The model that an answer may consult."""
     cwd: str | None = None
     """The working directory."""
     git_branch: str | None = None
@@ -198,13 +203,33 @@ class Tokens(Struct, frozen=True, gc=False, omit_defaults=True):
     cache_creation: CacheCreation | None = None
 
 
+class Iteration(Tokens, frozen=True, gc=False, omit_defaults=True):
+    """Tokens of one step of an answer."""
+
+    type: str = ""
+    """message, compaction, fallback_message: within the answer's own tokens; advisor_message: not."""
+    model: str | None = None
+    """Of an advisor."""
+
+
+class AnswerTokens(Tokens, frozen=True, gc=False, omit_defaults=True):
+    """Tokens of an answer and of the models that it consulted."""
+
+    iterations: list[Iteration] | None = None
+
+    @property
+    def advice(self) -> list[Iteration]:
+        """What advisors took, which is not among the answer's own tokens."""
+        return [one for one in self.iterations or () if one.type == "advisor_message"]
+
+
 class MessageHead(Struct, frozen=True, gc=False, omit_defaults=True):
     """The fields of a message that are read before its conversation is."""
 
     id: str | None = None
     model: str | None = None
     stop_reason: str | None = None
-    usage: Tokens | None = None
+    usage: AnswerTokens | None = None
     content: str | list[BlockHead] = ""
 
     @property
