@@ -127,3 +127,24 @@ def test_a_compressed_file_that_cannot_be_read_is_named_with_the_reason(
     monkeypatch.setitem(sys.modules, "backports", None)
     with pytest.raises((InputError, RecordingError), match=r"install the package backports\.zstd"):
         translated(packed)
+
+
+def test_a_forks_copies_count_for_their_origin(library: History, home: Path) -> None:
+    parent = frog()
+    parent.turn("leap-2", "How high?", "A metre.", (40, 10, 8))
+    fork = Rollout(NEWT, day="2026-03-05", forked_from_id=FROG)
+    fork.copy(parent)
+    fork.turn("newt-1", "And newts?", "They walk.", (20, 0, 5))
+    parent.write(home)
+    fork.write(home)
+    assert spent(library) == {FROG: (90, 40, 20), NEWT: (20, 0, 5)}
+
+
+def test_the_export_of_a_fork_by_reference_names_its_origin(library: History, home: Path) -> None:
+    fork = Rollout(NEWT, forked_from_id=FROG, history_mode="paginated")
+    fork.turn("newt-1", "And newts?", "They walk.", (20, 0, 5))
+    fork.write(home)
+    library.look()
+    assert f"a fork of the conversation {FROG}" in library.export(
+        library.find(NEWT), "markdown", redact=False
+    )

@@ -164,6 +164,25 @@ def test_copilot_tells_sums_titles_rewinds_summaries_and_interrupts() -> None:
     assert any(isinstance(event, ev.CompactBoundary) for event in events)
 
 
+@pytest.mark.parametrize("second", [(60, 20), (900, 300)])
+def test_sums_of_a_resumed_copilot_begin_at_zero_again(second: tuple[int, int]) -> None:
+    def ended(sent: int, written: int, name: str) -> Record:
+        usage = {"inputTokens": sent, "outputTokens": written}
+        return copilot("session.shutdown", {"modelMetrics": {"gpt-9": {"usage": usage}}}, name)
+
+    _, outline = told(
+        "copilot",
+        COPILOT,
+        copilot("user.message", {"content": "one"}, "u1"),
+        ended(500, 100, "e1"),
+        copilot("session.resume", {"context": {"cwd": "/w"}}, "r"),
+        copilot("user.message", {"content": "two"}, "u2"),
+        ended(*second, "e2"),
+        ended(*second, "e2 again"),
+    )
+    assert counts(outline.answers) == [(500, 100, 0, 0), (*second, 0, 0)]
+
+
 DROID: Record = {"type": "session_start", "id": "d", "cwd": "/w", "sessionTitle": "Of droids"}
 
 

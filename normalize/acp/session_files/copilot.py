@@ -1,7 +1,8 @@
 """GitHub Copilot CLI: `~/.copilot/session-state/ID/events.jsonl`, as of 1.0.102.
 
 The first line describes the conversation. The others are lines of the CLI's JSON output, without the short-lived ones.
-Each model call has a `session.usage_record`. Older versions report only sums, when a process ends. A rewind removes lines
+Each model call has a `session.usage_record`. Older versions report only sums, when a process ends; the sums of a resumed
+conversation begin at zero again. A rewind removes lines
 from the file and names the first removed event.
 """
 
@@ -52,12 +53,16 @@ class CopilotRecords:
         self._lines = CopilotReader()
         self._counted: dict[str, _Tokens] = {}
         """Model -> tokens counted so far."""
+        self._has_calls = False
+        """Calls of the model are reported one by one."""
 
     def read(self, record: JsonObject) -> Sequence[Record]:
         """Return the meaning of a record."""
         kind, name, data = text(record, "type") or "", text(record, "id"), fields(record.get("data"))
         match kind:
             case "session.start" | "session.resume":
+                if not self._has_calls:
+                    self._counted.clear()
                 branch = text(fields(data.get("context")), "branch")
                 found = [*steps(self._lines.received(record) or ()), ConversationNamed(git_branch=branch)]
                 return [Record(None, found)]
@@ -80,6 +85,7 @@ class CopilotRecords:
 
     def _used(self, usage: JsonObject, name: str) -> Sequence[Step]:
         model, used = text(usage, "model") or "unknown", _tokens(usage)
+        self._has_calls = True
         self._counted[model] = self._counted.get(model, _NONE).plus(used)
         return [used.of(name, model)]
 

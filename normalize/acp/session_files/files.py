@@ -15,6 +15,7 @@ from turnwire.normalize.acp.session_files.steps import (
     Answered,
     Change,
     Compacted,
+    ContinuesFrom,
     ConversationNamed,
     Failed,
     Prompted,
@@ -90,6 +91,29 @@ def time_of(record: JsonObject) -> float | None:
 
 def _counted(count: int) -> int:
     return min(max(count, 0), _MOST)
+
+
+class _Repeats:
+    """Recognises lines that stand in a file twice: each twice in a row, or a whole file behind itself.
+
+    Equal lines of different times are no repeats, nor are those without a time. A copy of another conversation may have one
+    time for all of its lines, so equal lines of that time count, unless one follows the other.
+    """
+
+    def __init__(self) -> None:
+        self._last = b""
+        self._latest = 0.0
+        self._known: set[int] = set()
+
+    def has(self, line: bytes, at: float | None) -> bool:
+        """Tell whether a line was there before, and remember it."""
+        if at is None:
+            return False
+        key = hash(line)
+        is_again = line == self._last or (at < self._latest and key in self._known)
+        self._last, self._latest = line, max(at, self._latest)
+        self._known.add(key)
+        return is_again
 
 
 @dataclass(slots=True)
@@ -173,6 +197,7 @@ class FileSurvey:
         """Token sums of the whole conversation, for agents that do not report each model call."""
         self._prompts: list[str] = []
         self._asides: dict[str, RecordReader] = {}
+        self._repeats = _Repeats()
         self.about = ConversationNamed()
 
     def calls(self, agent: str, call: str) -> None:
@@ -207,6 +232,8 @@ class FileSurvey:
         if agent is not None:
             for used in tokens_in(self._asides.setdefault(agent, self._files.records()), told):
                 self._step("", used, at)
+            return ()
+        if self._repeats.has(line, at):
             return ()
         for record in self._records.read(told):
             if self._tree.add(record, at) and at is not None:
@@ -312,6 +339,7 @@ class BranchReader:
         self._is_open = False
         self._told = False
         self._asides: dict[str, RecordReader] = {}
+        self._repeats = _Repeats()
 
     def read(self, line: bytes, agent: str | None = None) -> Sequence[DatedInput]:
         """Return the protocol lines for a line. agent: the subagent whose file it is from."""
@@ -324,7 +352,10 @@ class BranchReader:
             for used in tokens_in(self._asides.setdefault(agent, self._files.records()), told):
                 self._add(used)
             return [DatedInput(self._last, _COUNTED)]
-        self._last = time_of(told) or self._last
+        at = time_of(told)
+        if self._repeats.has(line, at):
+            return [DatedInput(self._last, _COUNTED)]
+        self._last = at or self._last
         made = [] if self._is_open else self._open()
         for record in self._records.read(told):
             if record.message in self._dead:
@@ -358,6 +389,16 @@ class BranchReader:
         match step:
             case ConversationNamed(model=model):
                 return self._model_is(model)
+            case ContinuesFrom(session_id=origin):
+                text = f"This conversation is a fork of the conversation {origin}. What was said before is there."
+                notice = Notice(
+                    session_id=self._session,
+                    kind="fork",
+                    level="warning",
+                    text=text,
+                    details={"session_id": origin},
+                )
+                return [DatedInput(self._last, Announced(notice))]
             case Prompted(text=text):
                 ended = self._over("end_turn")
                 words = {"type": "text", "text": text}

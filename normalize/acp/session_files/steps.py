@@ -18,6 +18,12 @@ class ConversationNamed(NamedTuple):
     git_branch: str | None = None
 
 
+class ContinuesFrom(NamedTuple):
+    """The conversation goes on from another one, whose messages are not in the file."""
+
+    session_id: str
+
+
 class Titled(NamedTuple):
     """The conversation got a title."""
 
@@ -123,6 +129,7 @@ class TurnEnded(NamedTuple):
 
 Step: TypeAlias = (
     ConversationNamed
+    | ContinuesFrom
     | Titled
     | Prompted
     | Answered
