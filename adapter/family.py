@@ -82,6 +82,8 @@ class AgentFamily(Struct, frozen=True):
 
     Raises the errors of an Opener, RequestFailed, RequestTimeout and ProcessGone.
     """
+    is_unknown: Callable[[str], bool] = lambda _: False
+    """Whether an agent's last words on stderr say that it does not know the conversation that it should go on with."""
     interface_hooks: Callable[[], "InterfaceHooks"] | None = None
     """Loads how the agent's own interface tells what it asks; None where it does not."""
 

@@ -21,6 +21,14 @@ def _interface_hooks() -> "InterfaceHooks":
     return INTERFACE_HOOKS
 
 
+_UNKNOWN = ("No conversation found with session ID", "No saved session found with ID")
+"""What Claude Code and Qwen Code say on stderr of a conversation that they do not know."""
+
+
+def _is_unknown(last_words: str) -> bool:
+    return any(words in last_words for words in _UNKNOWN)
+
+
 def _of_claude(dialect: Dialect) -> AgentFamily:
     return AgentFamily(
         dialect.name,
@@ -28,6 +36,7 @@ def _of_claude(dialect: Dialect) -> AgentFamily:
         lambda version: capabilities(parse_version(version or "")),
         partial(open_session, dialect=dialect),
         lambda message, version: check_resume_at(message, parse_version(version or "")),
+        is_unknown=_is_unknown,
         interface_hooks=_interface_hooks,
     )
 
@@ -49,6 +58,7 @@ def _of_qwen() -> AgentFamily:
         lambda _: qwen.CAPABILITIES,
         partial(open_session, variant=qwen.QWEN),
         partial(resume_at_unsupported, "qwen"),
+        is_unknown=_is_unknown,
     )
 
 

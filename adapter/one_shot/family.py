@@ -1,5 +1,7 @@
 """The families whose agents are run one prompt at a time."""
 
+from functools import partial
+
 from turnwire.adapter.capabilities import Capabilities
 from turnwire.adapter.family import AgentFamily
 from turnwire.adapter.one_shot.client import OneShotClient
@@ -34,7 +36,7 @@ def one_shot(name: str) -> AgentFamily:
             argv=PROGRAMS[name].argv,
             client=OneShotClient,
             wire=lambda _: _Silent(),
-            session=OneShotSession,
+            session=partial(OneShotSession, max_prompt=PROGRAMS[name].max_prompt),
         )
     )
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from turnwire.adapter.options import SessionOptions
+from turnwire.adapter.process.cli import MAX_ARGUMENT
 
 
 class Program(Struct, frozen=True, kw_only=True):
@@ -20,6 +21,11 @@ class Program(Struct, frozen=True, kw_only=True):
     """Says that the prompt is on standard input, if the program needs that."""
     argument: str | None = None
     """Option that takes the prompt, for a program that does not read stdin. A shell passes stdin as its value."""
+
+    @property
+    def max_prompt(self) -> int | None:
+        """Maximum bytes of a prompt: those of one argument, if the prompt is one. None: any length."""
+        return None if self.argument is None else MAX_ARGUMENT
 
     def argv(self, options: SessionOptions) -> tuple[str, ...]:
         """Return the command line of a run."""

@@ -72,6 +72,7 @@ def answer_tool(request: ToolRequest, answer: PermissionAnswer, by: str, waited:
             if request.call.kind == "question" and not (answer.updated_input or {}).get("answers"):
                 # of a question that is allowed without an answer, the agent hears that nobody answered
                 raise InvalidAnswer("this is a question; answer it with question.answer")
+            _check_distinct(request)
             if answer.destination is not None and offer.is_movable:
                 offer = offer.moved(answer.destination)
             asked = request.call.arguments
@@ -119,10 +120,23 @@ def answer_user_question(request: ToolRequest, answer: QuestionAnswer, by: str, 
         return deny(request, answer.message or NOT_ANSWERED, by, waited)
     if not answer.answers:
         raise InvalidAnswer("answers must give the answer of each question", "answers")
+    _check_distinct(request)
     asked = {question.question: question.multi_select for question in request.questions}
     joined = {question: _joined(question, given, asked) for question, given in answer.answers.items()}
     updated = {**request.call.arguments, "answers": joined}
     return Outcome(Allow(updated), Decision(request.request_id, "answer", by, waited, updated_input=updated))
+
+
+def _check_distinct(request: ToolRequest) -> None:
+    """Raise InvalidAnswer if two questions have the same words: the agent finds an answer by its question's words."""
+    words = [question.question for question in request.questions]
+    same = next((one for one in words if words.count(one) > 1), None)
+    if same is not None:
+        raise InvalidAnswer(
+            f"{words.count(same)} of the questions are {same!r}, and the agent takes one answer for these words; "
+            "decline, and write the answers as the message",
+            "answers",
+        )
 
 
 def _joined(question: str, given: str | list[str], asked: dict[str, bool]) -> str:

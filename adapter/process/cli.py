@@ -26,13 +26,16 @@ from turnwire.adapter.process.transport import Exit
 from turnwire.adapter.process.watchdog import Watchdog
 from turnwire.protocol.errors import TurnwireError
 
-__all__ = ["READ_AHEAD", "STDERR_TAIL", "CliProcess", "ProgramNotFound", "find_program"]
+__all__ = ["MAX_ARGUMENT", "READ_AHEAD", "STDERR_TAIL", "CliProcess", "ProgramNotFound", "find_program"]
 
 STDERR_TAIL = 16 * 1024
 """Bytes of stderr that are kept."""
 
 LEFT_GRACE = 2.0
 """Seconds that what a CLI left has between SIGTERM and SIGKILL."""
+
+MAX_ARGUMENT = 128 * 1024 - 1
+"""Maximum bytes of one argument on Linux (MAX_ARG_STRLEN, without the NUL). Other systems limit only the sum."""
 
 UNHEARD = 3.0
 """Seconds to wait for a supervisor that should kill; somebody may have stopped it."""

@@ -86,6 +86,15 @@ class AgentSession(Protocol):
         ...
 
     @property
+    def is_spent(self) -> bool:
+        """True once an agent of one turn has had it: the next prompt is for another process."""
+        ...
+
+    async def wait_spent(self) -> None:
+        """Wait until the process of a spent agent is gone."""
+        ...
+
+    @property
     def pending(self) -> tuple[str, ...]:
         """The requests that wait for a human."""
         ...

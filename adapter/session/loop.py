@@ -5,19 +5,20 @@ defines the order in which everything starts, reads, writes, waits and ends. It 
 """
 
 import asyncio
+import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, Generic, TypeVar
 
 from msgspec import Struct
 
-from turnwire.adapter.options import SessionOptions
+from turnwire.adapter.options import CommandError, SessionOptions
 from turnwire.adapter.permissions.audit import AuditTrail
 from turnwire.adapter.permissions.grants import GrantStore
 from turnwire.adapter.permissions.machine import State
 from turnwire.adapter.permissions.policies import PermissionSettings
 from turnwire.adapter.permissions.real_paths import protected_places, real_paths_of_calls, session_places
-from turnwire.adapter.process.cli import CliProcess
+from turnwire.adapter.process.cli import MAX_ARGUMENT, CliProcess
 from turnwire.adapter.process.identity import MARK
 from turnwire.adapter.process.shutdown import kill_on_exit
 from turnwire.adapter.process.transport import ProcessGone
@@ -84,6 +85,7 @@ async def run_session(
     """
     failed: Exception | None = None
     notify = context.notify
+    _check_length(argv)
     process = await CliProcess.spawn(
         argv,
         workspace=options.workspace,
@@ -113,6 +115,20 @@ async def run_session(
             await parts.close()
     if failed is not None:
         raise failed
+
+
+def _check_length(argv: Sequence[str]) -> None:
+    """Raise CommandError for an argument that Linux does not pass on."""
+    option = ""
+    for argument in argv:
+        size = len(os.fsencode(argument))
+        if size > MAX_ARGUMENT:
+            name = (argument if argument.startswith("-") else option).partition("=")[0][:100]
+            raise CommandError(
+                name or "command",
+                f"has {size:,} bytes, and one argument of a program holds {MAX_ARGUMENT:,}; shorten it, or write it into a file",
+            )
+        option = argument if argument.startswith("-") else ""
 
 
 async def _read(parts: FamilyParts[Agent], notify: Notify) -> None:

@@ -110,6 +110,14 @@ class RunningAgent(ABC, Generic[Client]):
         return self._turns.busy
 
     @property
+    def is_spent(self) -> bool:
+        """True once an agent of one turn has had it. Most agents take any number."""
+        return False
+
+    async def wait_spent(self) -> None:
+        """Wait until the process of a spent agent is gone."""
+
+    @property
     def pending(self) -> tuple[str, ...]:
         """The requests that wait for a human."""
         return self.executor.pending

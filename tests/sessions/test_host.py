@@ -639,3 +639,30 @@ async def test_a_silent_agent_is_told_of_and_that_it_speaks_again(
         seen = await here.until(session, ev.ProcessStatus, 3)
         states = [event.state for event in seen if isinstance(event, ev.ProcessStatus)]
         assert states[:3] == ["started", "stalled", "resumed"]
+
+
+async def test_a_prompt_right_after_the_turn_of_a_one_shot_agent_goes_to_the_next_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    agent = tmp_path / "lingers.py"
+    agent.write_text(
+        "import json, sys, time\n"
+        "print(json.dumps({'type': 'thread.started', 'thread_id': 't'}), flush=True)\n"
+        "words = sys.stdin.read()\n"
+        "print(json.dumps({'type': 'item.completed', 'item': {'id': 'i', 'type': 'agent_message', 'text': words}}), flush=True)\n"
+        "print(json.dumps({'type': 'turn.completed', 'usage': {}}), flush=True)\n"
+        "time.sleep(600 if 'first' in words else 0)\n"
+    )
+    agents = {"once": {"family": "codex-exec", "command": [sys.executable, str(agent)]}}
+    settings = {"agent_exit_timeout_s": 0.1}
+    async with host_harness(tmp_path, monkeypatch, agents=agents, settings=settings) as here:
+        session = await here.create("once")
+        await here.do("prompt", session, text="first")
+        await here.until(session, ev.Complete)
+        assert here.states() == ["idle"]
+        await here.do("prompt", session, text="second")
+        seen = await here.until(session, ev.Complete, 2)
+        assert [event.text.strip() for event in seen if isinstance(event, ev.MessageChunk)] == [
+            "first",
+            "second",
+        ]

@@ -103,6 +103,7 @@ class LiveSession:
         """When the turn began, or the process; seconds since 1970."""
         self._way = NEW
         """Whether the process was to go on with a conversation."""
+        self._record_at_start = record
         self._state = ObservedState(
             state="exited",
             model=record.model,
@@ -132,6 +133,11 @@ class LiveSession:
     def cli(self) -> AgentSession | None:
         """The running CLI; None from its end on, also while it is still cleared away."""
         return self._cli if self._machine.has_agent else None
+
+    @property
+    def sleeps(self) -> bool:
+        """Whether a prompt needs another process: none runs, or it has had its one turn."""
+        return (cli := self.cli) is None or cli.is_spent
 
     def summary(self) -> SessionSummary:
         """Return the session's entry in the list."""
@@ -189,9 +195,27 @@ class LiveSession:
         return "working" if self.is_busy else "idle"
 
     async def cleared(self) -> None:
-        """Wait until nothing is left of a CLI that has ended."""
+        """Wait until nothing is left of a CLI that has ended, or has had its one turn."""
+        if (cli := self.cli) is not None and cli.is_spent:
+            await cli.wait_spent()
+            await self.ended()
         if self._machine.is_clearing and self._task is not None:
             await asyncio.wait([self._task])
+
+    async def ended(self) -> None:
+        """Wait until the running process has been cleared away."""
+        if self._task is not None:
+            await asyncio.wait([self._task])
+
+    async def takes_other_way(self, deadline: float) -> bool:
+        """Wait until a CLI that may not know its conversation has introduced itself.
+
+        Returns True if it has ended and the record names another way to go on. deadline: seconds.
+        """
+        way = self._way
+        if way.resume is None or self.cli is None or way.without(self._record_at_start) is None:
+            return False
+        return await self.greeting(deadline) is not None and ResumePoint.on(self.record) != way
 
     async def import_history(self, follower: Follower, begins: ev.History, *, running: bool) -> None:
         """Copy an earlier conversation into the log, between two events. `follow` then reads what others add.
@@ -666,7 +690,7 @@ class LiveSession:
         state.resume_token = None if going is None else resume_point.at or state.resume_token
         version = self.record.cli_version if cli.version is None else cli.version
         state.cli_version = version
-        self._since, self._way = time.time(), resume_point
+        self._since, self._way, self._record_at_start = time.time(), resume_point, self.record
         self.amend(
             state="starting",
             pid=cli.identity.pid,
@@ -745,6 +769,33 @@ class LiveSession:
                 turns=self._pipeline.core.turns,
             )
             self._services.changed()
+        if isinstance(item, Ended):
+            self._look_for_lost_conversation(item)
+
+    def _look_for_lost_conversation(self, end: Ended) -> None:
+        """Choose where the next CLI goes on, if this one does not know the conversation that it named itself."""
+        way, never_began = self._way, RecordOptions.from_record(self.record).going is not None
+        is_unknown = family_of(self.record, self._services.settings).is_unknown(end.stderr_tail)
+        if way.resume is None or not (never_began and is_unknown):
+            return
+        other = way.without(self._record_at_start)
+        if other is None:
+            other = way
+            then = "the session cannot go on. Put the conversation's file back, or begin a new session"
+        elif other.resume is None:
+            then = "a new one begins"
+        else:
+            then = f"the session goes on with {other.resume}"
+        text = f"The agent does not know the conversation {way.resume}: {then}."
+        # the process may have named another one in its last words
+        self._state.cli_session_id = other.resume
+        claim = RecordOptions.from_record(self._record_at_start).claim
+        going = None if other == NEW else other.json()
+        self.amend(
+            cli_session_id=other.resume, options=with_options(self.record, going=going, claim=claim).options
+        )
+        event = ev.Notice(kind="conversation_unknown", level="warning", text=text)
+        self._services.spawn(self.session, self._mention(event))
 
     def _claimed(self, conversation: str) -> None:
         claim = Claim(conversation, self._since, resumed=self._way != NEW, origin=self._way.resume)

@@ -678,8 +678,10 @@ class LiveHost:
     async def _woken(self, session: LiveSession) -> AgentSession:
         """Return the agent that takes a prompt; it is started where none runs."""
         await self._check_journal()
-        if session.cli is None:
+        if session.sleeps:
             await self._wake(session.session)
+            if await session.takes_other_way(GREETING_S):
+                await self._wake(session.session)
         return self._running(session)
 
     @staticmethod
@@ -850,7 +852,7 @@ class LiveHost:
             await self._check_journal()
             if command.at is not None:
                 await self._go_back(session, command.at)
-            elif session.cli is not None:
+            elif not session.sleeps:
                 refuse("running", f"session {session.session} already runs", "session")
             else:
                 await self._start(session, ResumePoint.on(session.record))
@@ -1007,7 +1009,7 @@ class LiveHost:
 
     async def _wake(self, name: str) -> None:
         async with self._alone_with(name) as session:
-            if session.cli is None:
+            if session.sleeps:
                 await self._start(session, ResumePoint.on(session.record))
 
     async def _forget(self, name: str) -> None:

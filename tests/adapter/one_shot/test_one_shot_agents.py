@@ -34,6 +34,7 @@ if "die" in prompt: os._exit(3)
 words = json.dumps([sys.argv[1:], prompt])
 say(type="item.completed", item={"id": "item_0", "type": "agent_message", "text": words})
 say(type="turn.completed", usage={"input_tokens": 3, "cached_input_tokens": 0, "output_tokens": 1})
+if "linger" in prompt: time.sleep(600)
 """
 
 
@@ -144,3 +145,46 @@ async def test_what_it_cannot_do_is_refused_by_name(tmp_path: Path) -> None:
             with pytest.raises(RequestFailed):
                 await refused
         assert await session.withdraw("u") is False
+
+
+async def test_a_prompt_that_is_too_long_for_one_argument_is_refused_and_a_shorter_one_taken(
+    tmp_path: Path,
+) -> None:
+    agent = tmp_path / "agent"
+    agent.write_text(
+        '#!/bin/sh\nprintf \'{"role": "assistant", "content": "%s bytes"}\\n\' "${#2}"\n', encoding="utf-8"
+    )
+    agent.chmod(0o755)
+    options = SessionOptions(
+        workspace=tmp_path, family="kimi", executable=(str(agent),), environment={"PATH": "/usr/bin:/bin"}
+    )
+    async with asyncio.timeout(60), open_session(options) as session:
+        heard = Heard(session)
+        with pytest.raises(RequestFailed, match=r"131,071 bytes, and this prompt has 131,072"):
+            await session.prompt("é" * 65_536)
+        await session.prompt("x" * 131_071)
+        await heard.reading
+        assert heard.text() == "131071 bytes"
+
+
+async def test_an_option_that_is_too_long_for_one_argument_is_refused_by_its_name(tmp_path: Path) -> None:
+    options = SessionOptions(workspace=tmp_path, family="codex-exec", executable=("/bin/true",))
+    for argv in (("--note", "x" * 131_072), ("--note=" + "x" * 131_072,)):
+        with pytest.raises(CommandError, match=r"--note: has 131,\d+ bytes"):
+            async with open_session(replace(options, executable=("/bin/true", *argv))):
+                pass
+    with pytest.raises(CommandError, match="command: has"):
+        async with open_session(replace(options, executable=("/bin/true", "x" * 131_072))):
+            pass
+
+
+async def test_an_agent_that_lives_on_after_its_turn_is_spent_and_can_be_waited_for(tmp_path: Path) -> None:
+    async with running(tmp_path) as heard:
+        assert not heard.session.is_spent
+        await heard.session.prompt("linger")
+        await heard.until(Complete)
+        assert heard.session.is_spent
+        await heard.session.wait_spent()
+        assert heard.session.has_exited
+        await heard.reading
+        assert heard.outcomes() == ["completed"]

@@ -372,6 +372,21 @@ def test_a_question_may_be_answered_freely_and_in_part(answers: dict[str, str | 
     assert decision(machine.reply(answers=answers)).behavior == "answer"
 
 
+def test_of_questions_with_the_same_words_no_answer_is_lost() -> None:
+    machine = Machine()
+    door: Json = {"question": "How high?", "header": "Door", "options": []}
+    roof: Json = {"question": "How high?", "header": "Roof", "options": []}
+    machine.ask(CanUseTool(tool_name="AskUserQuestion", input={"questions": [door, roof]}))
+    answers: dict[str, str | list[str]] = {"How high?": "2 m"}
+    refused = refusal(machine.reply(answers=answers))
+    assert (refused.code, refused.field) == ("invalid_answer", "answers")
+    assert refused.message.startswith("2 of the questions are 'How high?'")
+    edited: Json = {"questions": [door, roof], "answers": answers}
+    assert refusal(machine.answer("allow_once", updated_input=edited)).field == "answers"
+    said = machine.reply(action="decline", message="Door: 2 m. Roof: 5 m.")
+    assert payload(said)["message"] == "Door: 2 m. Roof: 5 m."
+
+
 def test_a_question_whose_questions_cannot_be_read_takes_any_answer() -> None:
     machine = Machine()
     machine.ask(CanUseTool(tool_name="AskUserQuestion", input={"questions": "?"}))

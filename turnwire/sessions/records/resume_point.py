@@ -49,6 +49,25 @@ class ResumePoint:
         """Branch off another session, or off a message of it."""
         return replace(cls.on(origin, at), branch=True)
 
+    def without(self, record: SessionRecord) -> "ResumePoint | None":
+        """Return the way to take if the agent does not know the conversation that this one names. None if there is none.
+
+        Claude Code 2.1.139 names a new id at each start, and goes on in the file of the id that it was given.
+        """
+        kept = RecordOptions.from_record(record)
+        first = self.read(kept.origin) or NEW
+        claim = kept.claim or {}
+        origin = claim.get("origin") if claim.get("conversation") == self.resume else None
+        if (
+            isinstance(origin, str)
+            and origin != self.resume
+            and not (first.branch and first.resume == origin)
+        ):
+            return replace(self, resume=origin)
+        # without an answer, nothing is lost that a new beginning would not have
+        has_answers = record.last_message_uuid is not None or record.resume_token is not None
+        return None if has_answers or first.resume == self.resume else first
+
     def json(self) -> JsonObject:
         """Return it as a record keeps it, in `going` and `origin`."""
         return {key: value for key, value in asdict(self).items() if value}
