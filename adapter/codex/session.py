@@ -5,7 +5,7 @@ priority says otherwise. The server takes such a prompt in at its next step; whe
 """
 
 import asyncio
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from uuid import uuid4
@@ -15,6 +15,7 @@ import msgspec
 from turnwire.adapter.capabilities import Capabilities
 from turnwire.adapter.codex.client import CodexClient
 from turnwire.adapter.codex.policies import MODES, NEVER_ASKS, PLAN, safety, without_untrusted
+from turnwire.adapter.process import suspend_aware
 from turnwire.adapter.process.transport import ProcessGone
 from turnwire.adapter.session.agent import RequestFailed, RequestTimeout
 from turnwire.adapter.session.attachments import (
@@ -27,6 +28,7 @@ from turnwire.adapter.session.attachments import (
 from turnwire.adapter.session.prompts import Prompt
 from turnwire.adapter.session.running_agent import RunningAgent, StartedAgent
 from turnwire.normalize.payloads.fields import fields, objects
+from turnwire.normalize.streams.told import IDLE
 from turnwire.normalize.vocabulary import Priority
 from turnwire.protocol.codex import methods, requests
 from turnwire.protocol.json_values import JsonObject, text_at
@@ -53,6 +55,8 @@ class CodexSession(RunningAgent[CodexClient]):
     """A running Codex."""
 
     interrupt_name = methods.TURN_INTERRUPT
+    idle_patience = 5.0
+    """Seconds of silence after which an idle thread's turn is over, though the server has not said so."""
 
     def __init__(self, started: StartedAgent[CodexClient]) -> None:
         super().__init__(started)
@@ -77,6 +81,9 @@ class CodexSession(RunningAgent[CodexClient]):
         self._has_left = asyncio.Event()
         self._is_closing = False
         """Whether nothing more will be said, once what waits is done."""
+        self._idle: str | None = None
+        """The thread's status in an open turn, if it is not active."""
+        self._stop_idle_timer: Callable[[], None] = lambda: None
         command = self.options.command
         self._chosen_model, self._effort = command.model, command.effort
         self._mode: str | None = PLAN if self.options.policy == "plan" else command.permission_mode
@@ -117,6 +124,12 @@ class CodexSession(RunningAgent[CodexClient]):
         params = fields(value.get("params"))
         if not params or text_at(params, "threadId") != self._thread:
             return
+        if value.get("method") == "thread/status/changed":
+            status = text_at(params.get("status"), "type")
+            self._idle = status if status not in ("", "active") and self._turn is not None else None
+        elif value.get("method") in ("turn/started", "turn/completed"):
+            self._idle = None
+        self._watch_idle()
         match value.get("method"):
             case "turn/started":
                 self._runs(text_at(params.get("turn"), "id"))
@@ -127,14 +140,37 @@ class CodexSession(RunningAgent[CodexClient]):
             case "item/completed":
                 self._commands.discard(text_at(params.get("item"), "id"))
             case "turn/completed":
-                self._turn, self._is_stopping_turn = None, False
                 if text_at(params.get("turn"), "status") == "interrupted" and self._commands:
                     self._left |= self._commands
                     self._has_left.set()
-                self._commands.clear()
-                self._say_again()
+                self._turn_over()
             case _:
                 pass
+
+    def _turn_over(self) -> None:
+        self._turn, self._is_stopping_turn = None, False
+        self._commands.clear()
+        self._say_again()
+
+    def _watch_idle(self) -> None:
+        """Start to wait for the turn's end, or begin anew, if the thread is idle."""
+        self._stop_idle_timer()
+        self._stop_idle_timer = lambda: None
+        if self._idle is not None:
+            self._stop_idle_timer = suspend_aware.call_later(self.idle_patience, self._end_idle_turn)
+
+    def _end_idle_turn(self) -> None:
+        """Note that the turn is over. The line is in the record, so a replay ends the turn, too."""
+        status, self._idle = self._idle, None
+        if self.process.has_exited or status is None:
+            return  # the end of the process ends the turn
+        params: JsonObject = {
+            "threadId": self._thread,
+            "status": status,
+            "silent_ms": round(self.idle_patience * 1000),
+        }
+        self.client.note({"method": IDLE, "params": params})
+        self._turn_over()
 
     def _runs(self, turn: str) -> None:
         if turn:
@@ -266,6 +302,7 @@ class CodexSession(RunningAgent[CodexClient]):
 
     def refuse(self, reason: Exception) -> None:
         """Fail and take back everything that waits for the agent, and what its turn has not taken in."""
+        self._stop_idle_timer()
         left, self._steered = self._steered, {}
         for uuid in left:
             self._taken_back(uuid)

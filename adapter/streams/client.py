@@ -40,6 +40,12 @@ class StreamClient:
 
         return self.lines.post(line + b"\n", before)
 
+    def note(self, value: JsonObject) -> None:
+        """Hand the core a line of turnwire's own, which the agent does not get. It is in the record."""
+        line = msgspec.json.encode(value)
+        for message in self._wire.sent(line):
+            self._on_sent(Sent(line, message))
+
     async def write_posted(self) -> None:
         """Write queued lines until the agent accepts no more. Run by one task."""
         await self.lines.write_posted()

@@ -34,6 +34,7 @@ from turnwire.normalize.streams.observations import (
     Usage,
 )
 from turnwire.normalize.streams.reader import OneWay
+from turnwire.normalize.streams.told import IDLE
 from turnwire.protocol.codex import methods
 from turnwire.protocol.json_values import Json, JsonObject
 
@@ -61,6 +62,8 @@ class AppServerReader(OneWay):
         """Methods of the client's requests that have no reply yet."""
         self._runs = False
         """Whether a turn of the conversation is open."""
+        self._has_failed = False
+        """Whether an error was reported in the open turn."""
         self._is_opened = False
         """True if a sent prompt opened the turn and the server has not reported its beginning yet."""
         self._told: set[str] = set()
@@ -131,6 +134,8 @@ class AppServerReader(OneWay):
         if method is not None:
             if isinstance(name, int | str):
                 self._asked[name] = method
+            if method == IDLE:
+                return self._ended_by_idle(fields(value.get("params")))
             return self._said(fields(value.get("params"))) if method == methods.TURN_START else []
         if not isinstance(name, int | str) or name not in self._waiting:
             return []
@@ -228,13 +233,14 @@ class AppServerReader(OneWay):
         if not self._is_main(told):
             return []
         is_known, self._is_opened, self._runs = self._is_opened, False, True
+        self._has_failed = False
         return [] if is_known else [TurnStarted()]
 
     def _turn_completed(self, told: JsonObject) -> Sequence[Observation]:
         self._spoken = None
         if not self._is_main(told):
             return []
-        self._runs = self._is_opened = False
+        self._runs = self._is_opened = self._has_failed = False
         self._left.update(self._open)
         for forgotten in (self._open, self._patches, self._mcp, self._told):
             forgotten.clear()
@@ -256,6 +262,23 @@ class AppServerReader(OneWay):
                 code=None if failed is None else failed.code,
                 duration_ms=whole(turn, "durationMs"),
             ),
+        ]
+
+    def _ended_by_idle(self, told: JsonObject) -> Sequence[Observation]:
+        """End the open turn: turnwire notes that the thread is idle, and that the server did not report the end."""
+        status = text(told, "status") or "idle"
+        if not self._is_main(told) or not self._runs:
+            return []
+        failed = self._has_failed or status == "systemError"
+        words = (
+            f"Codex reports the status {status} and no end of the turn; turnwire has ended it after "
+            f"{whole(told, 'silent_ms') or 0} ms."
+        )
+        error: JsonObject = {"message": words} if status == "systemError" and not self._has_failed else {}
+        turn: JsonObject = {"status": "failed" if failed else "completed", "error": error}
+        return [
+            Noticed(kind="turn_end_missing", level="warning", text=words),
+            *self._turn_completed({**told, "turn": turn}),
         ]
 
     def _diff_updated(self, told: JsonObject) -> Sequence[Observation]:
@@ -365,6 +388,7 @@ class AppServerReader(OneWay):
         if not self._is_main(told):
             return [Noticed(kind="subagent_error", level="warning", text=failed.message)]
         if not flag(told, "willRetry"):
+            self._has_failed = True
             return [failed]
         again = _RECONNECTING.match(text(error, "message") or "")
         retry = Retry(

@@ -36,6 +36,8 @@ from turnwire.normalize.events import (
     UserMessage,
     Withdrawn,
 )
+from turnwire.normalize.families import new_core
+from turnwire.normalize.inputs import SessionInput
 from turnwire.normalize.vocabulary import Policy
 from turnwire.protocol.codex.requests import Safety
 
@@ -54,12 +56,14 @@ class Heard:
     def __init__(self, session: CodexSession, notices: list[SessionNotice]) -> None:
         self.session = session
         self.notices = notices
+        self.inputs: list[SessionInput] = []
         self.events: list[AgentEvent] = []
         self._came = asyncio.Event()
         self.reading = asyncio.create_task(self._read())
 
     async def _read(self) -> None:
         async for batch in self.session.batches():
+            self.inputs += [happened.input for happened in batch]
             self.events += [event for happened in batch for event in happened.events]
             self._came.set()
         self._came.set()
@@ -113,6 +117,48 @@ async def test_what_nobody_knows_is_told_and_a_request_is_refused(tmp_path: Path
         await heard.until(Complete)
     assert [event.message_type for event in heard.seen(Unknown)] == ["weather/changed", "weather/ask"]
     assert [answer["error"]["code"] for answer in heard.said] == [-32601, -32601]
+
+
+@pytest.mark.parametrize(
+    ("status", "outcome"), [("idle", "completed"), ("systemError", "error"), ("notLoaded", "completed")]
+)
+async def test_a_turn_whose_end_is_not_told_ends_by_what_the_thread_says_of_itself(
+    tmp_path: Path, status: str, outcome: str
+) -> None:
+    async with running(tmp_path) as heard:
+        heard.session.idle_patience = 0.05
+        states = [{"type": "active", "activeFlags": []}, {"type": status}]
+        told = [
+            {"line": {"method": "thread/status/changed", "params": {"threadId": "THREAD", "status": one}}}
+            for one in states
+        ]
+        await heard.play(*told, {"until": "never/said"})
+        ended = await heard.until(Complete)
+        assert ended.data.outcome == outcome
+        await heard.play({"echo": True})
+        await heard.until(Complete, 2)
+    (notice,) = [event for event in heard.seen(Notice) if event.kind == "turn_end_missing"]
+    assert notice.text == (
+        f"Codex reports the status {status} and no end of the turn; turnwire has ended it after 50 ms."
+    )
+    core = new_core("codex-app-server")
+    again = [event for item in heard.inputs for event in core.handle(item)]
+    assert again == heard.events
+
+
+async def test_an_idle_thread_whose_turn_goes_on_is_not_ended(tmp_path: Path) -> None:
+    def status(kind: str) -> dict[str, Any]:
+        params = {"threadId": "THREAD", "status": {"type": kind}}
+        return {"line": {"method": "thread/status/changed", "params": params}}
+
+    async with running(tmp_path) as heard:
+        heard.session.idle_patience = 0.05
+        await heard.play(status("idle"), status("active"), {"until": "never/said"}, {"end": "completed"})
+        await asyncio.sleep(0)
+        await heard.until(TurnStarted)
+        await heard.session.control({"subtype": "never/said"})
+        await heard.until(Complete)
+    assert not [event for event in heard.seen(Notice) if event.kind == "turn_end_missing"]
 
 
 async def test_a_request_too_long_or_too_deep_to_read_is_refused(tmp_path: Path) -> None:

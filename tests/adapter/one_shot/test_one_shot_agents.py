@@ -180,7 +180,6 @@ async def test_an_option_that_is_too_long_for_one_argument_is_refused_by_its_nam
 
 async def test_an_agent_that_lives_on_after_its_turn_is_spent_and_can_be_waited_for(tmp_path: Path) -> None:
     async with running(tmp_path) as heard:
-        assert not heard.session.is_spent
         await heard.session.prompt("linger")
         await heard.until(Complete)
         assert heard.session.is_spent

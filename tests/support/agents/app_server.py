@@ -57,7 +57,7 @@ class Server:
             self.write({"id": name, "error": {"code": -32600, "message": refused}})
         elif method == "turn/start":
             self.turns += 1
-            self.playing = self.play(name, params)
+            self.playing, self.waits = self.play(name, params), None
             self.go_on(None, None)
         else:
             self.write({"id": name, "result": self.result(method, params)})
