@@ -9,6 +9,9 @@ def say(**message):
     sys.stdout.write(json.dumps(message) + "\\n")
     sys.stdout.flush()
 
+# A conversation has an id of its own, and a CLI that resumes it says the same one.
+resumed = sys.argv[sys.argv.index("--resume") + 1] if "--resume" in sys.argv else None
+session = resumed if resumed and "--fork-session" not in sys.argv else "cli-" + os.urandom(8).hex()
 number = 0
 for line in sys.stdin:
     message = json.loads(line)
@@ -18,7 +21,6 @@ for line in sys.stdin:
     elif message["type"] == "user":
         content = message["message"]["content"]
         parts = answers(content if isinstance(content, str) else content[0]["text"])
-        session = "cli-" + os.path.basename(os.getcwd())
         say(type="system", subtype="init", session_id=session, model="m", cwd=os.getcwd(), tools=[])
         for text in parts:
             number += 1
