@@ -8,6 +8,7 @@ or a container against that.
 import posixpath
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from fnmatch import filter as matching
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from itertools import accumulate, chain, islice
@@ -28,7 +29,7 @@ WORDS = 256
 PATHS_OF_LINE = 1024
 """Those that are looked at since something does: a slash, a wildcard, a dot at the beginning. With more nothing is known."""
 
-MAX_LINE = 200_000
+MAX_LINE = 100_000
 """Characters of a line of shell that are looked at for paths."""
 
 MAX_TOUCHED = 2048
@@ -38,6 +39,9 @@ LONGEST_PATH = 4096
 """Characters of a path that a system takes."""
 
 _IN_NO_PATH = re.compile("[\\0\ud800-\udc7f\udd00-\udfff]")
+
+MAX_CHAINS = 32
+"""Patterns of nothing but wildcards that are compared with the secret places; with more, one of them may mean one."""
 
 MAX_PARTS = 64
 """Names with wildcards behind one another that are compared."""
@@ -78,6 +82,7 @@ _QUOTE = re.compile(r"['\"\\]")
 _SHELL_WORD = re.compile(r"""(?:[^\s'"\\;|&<>()]++|'[^'\n]*+'|"[^"\n]*+"|\\.)++""")
 """A word of shell, which may have blanks in it."""
 _WILDCARD = re.compile(r"[*?\[{]")
+_WILDCARDS = re.compile(r"[*?]+")
 _LIKE_A_PATH = re.compile(r"\A[~.]|[/*?\[]")
 _FOLDER = re.compile(r"(?<!\S)(?:(?:cd|pushd)(?: -[-\w@]+)*|-C|--directory|--chdir|--cwd)[ =](?P<folder>\S+)")
 """What says where the paths of a command begin, in the words of a command without quotes."""
@@ -151,8 +156,10 @@ def is_own(
                 if _is_in(path, place) and not (in_workspace and _is_in(workspace, place)):
                     return "yes"
         is_doubtful = is_doubtful or _is_lost(one, real)
-    if any(_holds(one, place, real) for one in paths for place in places.own):
-        return "below"
+    for one in paths:
+        for path in _places_of(one, real):
+            if any(_holds(one, path, place) for place in places.own):
+                return "below"
     return "maybe" if is_doubtful else "no"
 
 
@@ -203,26 +210,69 @@ def is_secret(
 ) -> str | None:
     """Return the secret place that a call gets at; None for none."""
     secret, above = _secret_folders(places.secret)
+    chains = MAX_CHAINS
     for one in paths:
         for path in _places_of(one, real):
             if (
                 place := place_of(path, home) or next((up for up in _ups(path) if up in secret), None)
             ) is not None:
                 return place
-            if path in above:
-                for place in places.secret:
-                    if _holds(one, place, real):
+            if (below := above.get(path)) is not None:
+                if below.may_have(one):
+                    return next((place for place in below.places if _holds(one, path, place)), path)
+                if one.reach == "this" and not one.rest.split("/", 1)[0].strip("*?") and "/" in one.rest:
+                    chains -= 1
+                    found = (place for place in below.places if chains < 0 or _holds(one, path, place))
+                    if (place := next(found, None)) is not None:
                         return place
             if is_secret_name(f"{path}/{one.rest}" if one.rest else path):
                 return posixpath.basename(one.rest or path)
     return None
 
 
+class _Below(NamedTuple):
+    """The secret places below a folder, and the names on the way to them."""
+
+    places: Sequence[str]
+    names: Sequence[str]
+    text: str
+    """The names, each on a line of its own."""
+
+    def may_have(self, one: Touched) -> bool:
+        """Tell whether a search, or a part of a pattern, finds one of the names.
+
+        An agent can write a thousand patterns into a line, so a pattern is compiled only where its letters are there.
+        """
+        if one.reach == "contents" or one.rest.count("/") >= MAX_PARTS:
+            return True
+        return any(self._has(part, is_hidden_found=one.reach != "this") for part in one.rest.split("/"))
+
+    def _has(self, part: str, *, is_hidden_found: bool) -> bool:
+        begin, *others = _literals(part)
+        if (
+            not part.strip("*?")
+            or f"\n{begin}" not in self.text
+            or any(one not in self.text for one in others)
+        ):
+            return False
+        if len(part) > LONGEST_NAME:
+            return True
+        found = matching(self.names, part)
+        return any(is_hidden_found or name.startswith(".") <= part.startswith(".") for name in found)
+
+
 @lru_cache(maxsize=16)
-def _secret_folders(places: tuple[str, ...]) -> tuple[frozenset[str], frozenset[str]]:
-    """Return places as a set, and the folders that they are below."""
-    above = (up or "/" for place in places for up in _ups(posixpath.dirname(place)))
-    return frozenset(places), frozenset(above)
+def _secret_folders(places: tuple[str, ...]) -> tuple[frozenset[str], Mapping[str, _Below]]:
+    """Return places as a set, and by folder what is below it."""
+    above: dict[str, list[str]] = {}
+    for place in places:
+        for up in _ups(posixpath.dirname(place)):
+            above.setdefault(up or "/", []).append(place)
+    found: dict[str, _Below] = {}
+    for folder, below in above.items():
+        names = dict.fromkeys(name for place in below for name in place[len(folder) :].strip("/").split("/"))
+        found[folder] = _Below(below, tuple(names), "\n".join(("", *names, "")))
+    return frozenset(places), found
 
 
 def _ups(path: str) -> Iterator[str]:
@@ -257,11 +307,14 @@ def _read(line: str) -> Reading:
 
 def _expanded(text: str) -> str:
     """Return a text with `~` for the home directory, `.` for the folder that the shell is in, and UNKNOWN for the one before."""
+    if "$" not in text and "~" not in text:
+        return text
     return _BEFORE.sub(UNKNOWN, _HERE.sub(".", _HOME.sub("~", text)))
 
 
-def _words(command: str) -> Iterator[tuple[str, str]]:
-    """Yield the words of a line of shell that may be paths: as they stand there, and as the shell reads them."""
+@lru_cache(maxsize=8)
+def _words(command: str) -> Sequence[tuple[str, str]]:
+    """Return the words of a line of shell that may be paths: as they stand there, and as the shell reads them."""
     command = command[:MAX_LINE]
     texts = [
         *_read(command).commands,
@@ -269,17 +322,20 @@ def _words(command: str) -> Iterator[tuple[str, str]]:
         _BRACES.sub("*", _QUOTE.sub("", command)),
         _QUOTE.sub("", command),
     ]
-    words = dict.fromkeys(word.lstrip("@") for text in texts for word in _WORD.findall(_expanded(text)))
+    found = dict.fromkeys(chain.from_iterable(_WORD.findall(_expanded(text)) for text in texts))
+    words = dict.fromkeys(word.lstrip("@") for word in found)
     with_blanks = (found[0] for found in _SHELL_WORD.finditer(command) if " " in found[0])
     words |= dict.fromkeys(_expanded(_QUOTE.sub("", one)) for one in islice(with_blanks, WORDS))
     # a long here-document comes before none of them
     paths = [word for word in words if _LIKE_A_PATH.search(word)]
     paths += [word for word in islice(words, WORDS) if not _LIKE_A_PATH.search(word) and is_secret_name(word)]
     others = [word for word in words if not _LIKE_A_PATH.search(word)]
+    split: list[tuple[str, str]] = []
     for word in (*paths[:PATHS_OF_LINE], *others[:WORDS]):
         begin = UNKNOWN if word.startswith(UNKNOWN) else ""
         folder, rest = _split(word.rpartition(UNKNOWN)[2] if begin else word.replace(UNKNOWN, "*"))
-        yield begin + folder, rest
+        split.append((begin + folder, rest))
+    return split
 
 
 def _moved(command: str) -> Iterator[str]:
@@ -369,7 +425,15 @@ def _means(pattern: str, name: str) -> bool:
     """Tell whether a pattern in a call means a name."""
     if _WILDCARD.search(pattern) is None:
         return name == pattern
-    return len(pattern) > LONGEST_NAME or fnmatchcase(name, pattern)
+    if len(pattern) > LONGEST_NAME:
+        return True
+    begin, *others = _literals(pattern)
+    return name.startswith(begin) and all(one in name for one in others) and fnmatchcase(name, pattern)
+
+
+def _literals(pattern: str) -> Sequence[str]:
+    """Return the texts between wildcards that a name must have, the first at its beginning; spares compiling most patterns."""
+    return _WILDCARDS.split(pattern.partition("[")[0])
 
 
 def _fits(pattern: str, name: str) -> bool:
@@ -381,20 +445,17 @@ def _is_in(path: str, place: str) -> bool:
     return path == place or path.startswith(place.rstrip("/") + "/")
 
 
-def _holds(one: Touched, place: str, real: Mapping[str, str | None]) -> bool:
-    """Tell whether a search, or a pattern with wildcards, finds a place below its folder."""
-    for path in _places_of(one, real):
-        if not _is_in(place, path):
-            continue
-        if one.reach == "contents":
-            return True
-        below, rest = place[len(path) :].strip("/").split("/"), one.rest.split("/")
-        if len(rest) > MAX_PARTS:
-            return True
-        means = _fits if one.reach == "this" else _means
-        if any(part.strip("*?") and any(means(part, name) for name in below) for part in rest):
-            return True
-        # a wildcard for a folder on the way to something in the place; a search for names reads nothing there
-        if one.reach != "names" and len(rest) > len(below) and all(map(_fits, rest, below)):
-            return True
-    return False
+def _holds(one: Touched, path: str, place: str) -> bool:
+    """Tell whether a search, or a pattern with wildcards, finds a place below one of its folders."""
+    if not _is_in(place, path):
+        return False
+    if one.reach == "contents":
+        return True
+    below, rest = place[len(path) :].strip("/").split("/"), one.rest.split("/")
+    if len(rest) > MAX_PARTS:
+        return True
+    means = _fits if one.reach == "this" else _means
+    if any(part.strip("*?") and any(means(part, name) for name in below) for part in rest):
+        return True
+    # a wildcard for a folder on the way to something in the place; a search for names reads nothing there
+    return one.reach != "names" and len(rest) > len(below) and all(map(_fits, rest, below))
