@@ -2,6 +2,7 @@
 
 import shlex
 from collections.abc import Sequence
+from functools import lru_cache
 
 from msgspec import Struct, field
 
@@ -36,7 +37,7 @@ class ToolCall(Struct, frozen=True):
             case str(line):
                 return line
             case [*words] if words and all(isinstance(word, str) for word in words):
-                return shlex.join(map(str, words))
+                return _joined(tuple(map(str, words)))
             case _:
                 return None
 
@@ -69,3 +70,9 @@ class ToolCall(Struct, frozen=True):
     def is_interactive(self) -> bool:
         """True for a question to a human."""
         return self.kind in INTERACTIVE
+
+
+@lru_cache(maxsize=8)
+def _joined(words: tuple[str, ...]) -> str:
+    """Return words as a line of shell, which is asked for by each rule."""
+    return shlex.join(words)

@@ -29,7 +29,7 @@ WORDS = 256
 PATHS_OF_LINE = 1024
 """Those that are looked at since something does: a slash, a wildcard, a dot at the beginning. With more nothing is known."""
 
-MAX_LINE = 100_000
+MAX_LINE = 64_000
 """Characters of a line of shell that are looked at for paths."""
 
 MAX_TOUCHED = 2048
@@ -392,18 +392,24 @@ def _places_of(one: Touched, real: Mapping[str, str | None]) -> Iterator[str]:
     """Yield a path as it is spelled and as it leads, its ".." taken off before and after links are followed."""
     if one.path.startswith(UNKNOWN):
         return
-    spelled, *others = both_spellings(one.path, "/", "")
+    spelled, *others = _spelled(one.path)
     yield spelled
     for path in (spelled, *others):
         if (found := real.get(path)) is not None and found != spelled:
             yield found
 
 
+@lru_cache(maxsize=256)
+def _spelled(path: str) -> tuple[str, ...]:
+    """Return a path's spellings; the patterns of a line often begin in one folder."""
+    return both_spellings(path, "/", "")
+
+
 def _is_lost(one: Touched, real: Mapping[str, str | None]) -> bool:
     """Tell whether nobody looked where a path leads that a system would open."""
     return any(
         path in real and real[path] is None and len(path) <= LONGEST_PATH and not _IN_NO_PATH.search(path)
-        for path in both_spellings(one.path, "/", "")
+        for path in _spelled(one.path)
     )
 
 

@@ -16,7 +16,7 @@ from turnwire.adapter.permissions.real_paths import protected_places, real_paths
 from turnwire.adapter.permissions.rules import read_rules
 from turnwire.adapter.permissions.shell import MAX_LENGTH, MAX_STEPS, read_line
 
-CALLS = 400_000
+CALLS = 500_000
 """Functions of Python and C that are called for one request: some 50 ms."""
 BYTES = 20_000_000
 """That are taken at once for one request."""
@@ -93,13 +93,22 @@ class House:
         def count(_frame: object, event: str, _argument: object) -> None:
             nonlocal calls
             calls += event in ("call", "c_call")
+            if calls > CALLS:
+                sys.setprofile(None)
+                raise TooExpensive
 
         sys.setprofile(count)
         try:
             self.judge(call)
+        except TooExpensive:
+            pass
         finally:
             sys.setprofile(None)
         return calls
+
+
+class TooExpensive(BaseException):
+    """A request costs more than its budget; nothing in the way catches it, so that the test ends."""
 
 
 @pytest.fixture
@@ -158,7 +167,7 @@ def test_an_agent_makes_no_long_patterns(
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("size", [1500, 6000, 12_000, MAX_LENGTH - 10, 150_000])
+@pytest.mark.parametrize("size", [12_000, MAX_LENGTH - 10, protected.MAX_LINE - 10])
 def test_no_shape_of_a_line_costs_more_than_its_budget(house: House, size: int) -> None:
     costs = {line[:40]: house.cost(command(line)) for line in lines(size)}
     assert {line: cost for line, cost in costs.items() if cost > CALLS} == {}
