@@ -155,3 +155,43 @@ def test_what_a_fork_copied_under_its_own_time_is_not_taken_from_its_turn(home: 
     report = json.loads(CliRunner().invoke(application(), ["inspect", str(fork), "--json"]).stdout)
     assert report["cost_usd"] == pytest.approx(2 * TURN)
     assert report["estimated_usd"] == pytest.approx(TURN)
+
+
+@pytest.mark.parametrize("fork_id", ["0f0f0f0f", "ff0f0f0f"])
+def test_a_fork_takes_nothing_from_its_parent_that_goes_on(home: Path, tmp_path: Path, fork_id: str) -> None:
+    (file,) = home.glob("*/*.jsonl")
+    lines = [json.loads(line) for line in file.read_text().splitlines()]
+    last = next(line for line in reversed(lines) if line["type"] == "assistant")
+
+    def later(session: str, day: str) -> dict[str, object]:
+        own = {
+            **last,
+            "uuid": f"{session}-own",
+            "parentUuid": last["uuid"],
+            "sessionId": session,
+            "requestId": session,
+        }
+        return {
+            **own,
+            "timestamp": f"2026-11-{day}T05:06:07.000Z",
+            "message": {**last["message"], "id": f"of-{session}"},
+        }
+
+    fork = file.with_name(f"{fork_id}-0000-4000-8000-000000000001.jsonl")
+    copies = [{**line, "sessionId": fork.stem} for line in lines]
+    fork.write_text("".join(f"{json.dumps(line)}\n" for line in [*copies, later(fork.stem, "23")]))
+    library = a_library(home, tmp_path / "state")
+    journaled(library, file)
+    assert sum(one.cost_usd or 0 for one in library.index.usage([])) == pytest.approx(4 * TURN)
+    with file.open("a") as parent:
+        parent.write(f"{json.dumps(later(file.stem, '24'))}\n")
+    library.look()
+    (spent,) = library.index.usage([])
+    assert spent.cost_usd == pytest.approx(5 * TURN)
+    assert spent.output_tokens == 100
+    costs = {one.group["session"]: one.cost_usd for one in library.index.usage(["session"])}
+    assert costs == {one.id: one.cost_usd for one in library.index.newest(limit=9)}
+    assert costs == {fork.stem: pytest.approx(TURN), file.stem: pytest.approx(4 * TURN)}
+    library.close()
+    report = CliRunner().invoke(application(), ["inspect", str(file), "--json"])
+    assert json.loads(report.stdout)["cost_usd"] == pytest.approx(4 * TURN)

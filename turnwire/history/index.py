@@ -92,13 +92,25 @@ _ESTIMATED = "estimated(model, at, input, output, cache_read, cache_creation, ca
 _TOTALS_OF = "claude"
 """The agent whose turns tell what all of their requests took, those included that are no answers of its file."""
 
-_ANOTHERS = """EXISTS (
+
+def _ran_by(answer: str) -> str:
+    """Return the condition that a turn of turnwire's own log of an answer's conversation was running at the answer's time."""
+    return f"""EXISTS (
+      SELECT 1 FROM answers AS turn
+      WHERE turn.key >= printf('live:%-36s:', {answer}.session) AND turn.key < printf('live:%-36s;', {answer}.session)
+        AND turn.since <= {answer}.at AND {answer}.at <= turn.at
+    )"""
+
+
+_ANOTHERS = f"""EXISTS (
   SELECT 1 FROM answers AS copied JOIN sessions AS other ON other.id = copied.session JOIN sessions AS own ON own.id = answers.session
   WHERE copied.key = answers.key AND copied.session <> answers.session
-    AND (ifnull(other.began, 0), ifnull(other.ended, 0), other.id) < (ifnull(own.began, 0), ifnull(own.ended, 0), own.id)
+    AND (copied.is_copy, ifnull(other.began, 0), NOT ({_ran_by("copied")}), ifnull(other.ended, 0), other.id)
+      < (answers.is_copy, ifnull(own.began, 0), NOT ({_ran_by("answers")}), ifnull(own.ended, 0), own.id)
 )"""
 """Whether an answer is a copy of one of a conversation that began earlier, which counts it. Claude Code 2.0.14 gives some copies
-in a fork the fork's time."""
+in a fork the fork's time. Of two that began with the same answer, the fork may be the one that ended first: turnwire's own log
+tells who asked for it."""
 
 _ANSWER = (
     "key, at, model, input, output, cache_read, cache_creation, cost_usd, cache_creation_1h, is_share, is_copy, "
@@ -743,7 +755,8 @@ class Index:
                      CASE WHEN is_share THEN cost_usd WHEN cost_usd IS NULL THEN {_ESTIMATED} END AS estimate
               FROM (
                 SELECT answers.*, row_number() OVER (
-                  PARTITION BY key ORDER BY is_copy, ifnull(at, 0), ifnull(began, 0), ifnull(ended, 0), id
+                  PARTITION BY key
+                  ORDER BY is_copy, ifnull(at, 0), ifnull(began, 0), NOT ({_ran_by("answers")}), ifnull(ended, 0), id
                 ) AS place FROM answers JOIN sessions ON sessions.id = answers.session
               ) AS originals WHERE place = 1
             ), spent AS (

@@ -515,14 +515,18 @@ class HistoryCommands:
             match event:
                 case ev.ProcessStatus(state="started"):
                     began = datetime.fromisoformat(envelope.ts).timestamp()
-                case ev.History(state=state):
-                    imported = state == "began"
-                case ev.Complete():
+                case ev.History(state="began"):
+                    imported = True
+                case ev.History(state="ended") if imported:
+                    imported = False
                     piece.said.extend(searched(folded.parts))
-                    if not imported:
-                        answer = _answer(session.session, shown.model, envelope.ts, event)
-                        piece.answers.append(answer._replace(began=began))
-                        began = answer.at
+                    folded = Conversation()
+                    piece = replace(piece, seq=envelope.seq)
+                case ev.Complete() if not imported:
+                    piece.said.extend(searched(folded.parts))
+                    answer = _answer(session.session, shown.model, envelope.ts, event)
+                    piece.answers.append(answer._replace(began=began))
+                    began = answer.at
                     folded = Conversation()
                     piece = replace(piece, seq=envelope.seq)
                     if len(piece.said) >= PIECE:
