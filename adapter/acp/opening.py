@@ -404,22 +404,27 @@ def _unasked(facts: AgentFacts, asking: Asking, options: SessionOptions, notify:
     """Publish and return what an agent does not ask about. Raises RequestFailed if supervised would not hold, unless the
     configuration accepts that.
     """
-    from turnwire.adapter.session.tried import WAY_OUT, check_tried  # noqa: PLC0415 - a runner supervises nothing
+    from turnwire.adapter.session.tried import (  # noqa: PLC0415 - a runner supervises nothing
+        WAY_OUT,
+        check_tried,
+        tell_rules_in_doubt,
+    )
 
     who = facts.name or "the agent"
     is_supervised = options.policy == "supervised"
     trials = options.trials
-    own = trials.get("") if is_supervised else None
-    unasked = () if own is not None and not asking.is_known else asking.never_asks
+    own = trials.get("")
+    trial = own or next((trials[one] for one in asking.programs if one in trials), None)
+    tell_rules_in_doubt(options, trial, facts.release, who=who, notify=notify)
     if not asking.is_known and not is_supervised:
         return ()
+    unasked = () if own is not None and is_supervised and not asking.is_known else asking.never_asks
     what = f"{who} never asks about {' or '.join(unasked)}"
     is_refused = asking.allowing or UNTRIED in unasked
     if is_supervised and is_refused and not options.accept_unasked:
         raise RequestFailed(
             f"{what}, so the policy supervised would not hold and the agent is not started. {WAY_OUT}"
         )
-    trial = own or next((trials[one] for one in asking.programs if one in trials), None)
     if UNTRIED not in unasked:
         check_tried(options, trial, facts.release, who=who, notify=notify)
     if unasked and options.policy in (None, "supervised"):

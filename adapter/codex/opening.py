@@ -151,8 +151,13 @@ async def _begin(session: CodexSession, client: CodexClient, notify: Notify) -> 
         if not thread:
             raise RequestFailed("Codex names no thread in its answer")
         if options.trials:
-            from turnwire.adapter.session.tried import check_tried, trial_of  # noqa: PLC0415 - a runner supervises nothing
+            from turnwire.adapter.session.tried import (  # noqa: PLC0415 - a runner supervises nothing
+                check_tried,
+                tell_rules_in_doubt,
+                trial_of,
+            )
 
+            tell_rules_in_doubt(options, trial_of(options), session.version, who="Codex", notify=notify)
             check_tried(options, trial_of(options), session.version, who="Codex", notify=notify)
     except (RequestFailed, RequestTimeout, ProcessGone) as error:
         await session.fail_to_open(error, notify)

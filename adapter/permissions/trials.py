@@ -4,10 +4,11 @@
 major version that was tried, in the kind of folder in which it was tried.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
+from turnwire.adapter.permissions.rules import PATHS, Rule
 from turnwire.normalize.vocabulary import CHANGES, Act, Asked, FolderKind
 
 SCRIPTED = "turnwire.scripted_agent"
@@ -68,6 +69,44 @@ def standing(trial: Trial | None, version: str | None, kind: FolderKind) -> Stan
     if version != trial.version is not None:
         return Standing(notice=f"was tried in version {trial.version}; this is {version}")
     return Standing()
+
+
+def rules_in_doubt(
+    rules: Sequence[Rule], trial: Trial | None, version: str | None, kind: FolderKind
+) -> str | None:
+    """Name the rules that deny or ask about what an agent was not seen to ask about, as the end of a sentence; None for none."""
+    acts = trial.asked.get(kind, {}) if trial is not None and _covers(trial, version) else {}
+    unseen: dict[Act, None] = {}
+    named: list[str] = []
+    for number, rule in enumerate(rules, 1):
+        if rule.action != "allow" and (
+            doubtful := [act for act in _acts_of(rule) if acts.get(act) != "held"]
+        ):
+            unseen |= dict.fromkeys(doubtful)
+            named.append(f"rule {number} ({rule.reason or _in_words(rule)})")
+    if not named:
+        return None
+    return (
+        f"was not seen to ask about {' and '.join(WORDS[act] for act in unseen)} in {PLACES[kind]}: turnwire sees those only "
+        f"when they are done, and cannot enforce {', '.join(named)}"
+    )
+
+
+def _acts_of(rule: Rule) -> Sequence[Act]:
+    """Return what a rule may be about."""
+    arguments = {name for name, _ in (*rule.input, *rule.regex)}
+    if "command" in arguments:
+        return ("command",)
+    if "url" in arguments:
+        return ("web",)
+    if not arguments.isdisjoint(PATHS):
+        return ("write", "edit", "outside")
+    return () if all(tool.startswith("mcp__") for tool in rule.tools) else tuple(WORDS)
+
+
+def _in_words(rule: Rule) -> str:
+    patterns = [*rule.input, *((name, regex.pattern) for name, regex in rule.regex)]
+    return " ".join([rule.action, *rule.tools, *(f"{name} {pattern}" for name, pattern in patterns)])
 
 
 def _covers(trial: Trial, version: str | None) -> bool:

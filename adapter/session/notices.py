@@ -20,6 +20,7 @@ class SessionNotice(Struct, frozen=True):
         "prompt_blocked",
         "not_restored",
         "asks_not_everything",
+        "rules_in_doubt",
         "mcp_failed",
         "grant_lost",
         "plan_classifier",

@@ -11,6 +11,7 @@ from acp_stage import AcpStage
 from turnwire.adapter.acp.asking import EVERYTHING, UNTRIED, OfferedMode, asking_of, never_asks
 from turnwire.adapter.acp.handshake import read_conversation, read_facts
 from turnwire.adapter.options import CommandOptions
+from turnwire.adapter.permissions.rules import read_rules
 from turnwire.adapter.permissions.trials import Trial
 from turnwire.adapter.session import tried
 from turnwire.adapter.session.agent import RequestFailed
@@ -206,3 +207,23 @@ async def test_no_other_policy_changes_the_mode_or_refuses(stage: AcpStage, poli
     async with stage.session(*ways, policy=policy) as run:
         await run.turn("hello")
         assert run.notices == []
+
+
+@pytest.mark.usefixtures("own_git")
+@pytest.mark.parametrize("policy", [None, "autonomous", "supervised"])
+@pytest.mark.parametrize("is_git", [False, True])
+async def test_a_rule_that_cannot_be_enforced_there_is_named_when_the_session_begins(
+    stage: AcpStage, policy: Policy | None, *, is_git: bool
+) -> None:
+    if is_git:
+        (stage.workspace / ".git").mkdir()
+    asked: Mapping[FolderKind, Mapping[Act, Asked]] = {
+        kind: {**acts, "outside": "held"} for kind, acts in ASKED.items()
+    }
+    rules = read_rules([{"action": "deny", "input": {"file_path": "secret/*"}, "reason": "keys"}])
+    trials = {"": Trial(asked, "1.2.3")}
+    async with stage.session(policy=policy, rules=rules, trials=trials, accept_unasked=True) as run:
+        await run.turn("hello")
+        told = [notice.message for notice in run.notices if notice.code == "rules_in_doubt"]
+    assert len(told) == is_git
+    assert all("new files in a git folder" in one and "cannot enforce rule 1 (keys)" in one for one in told)

@@ -2,7 +2,8 @@
 
 import pytest
 
-from turnwire.adapter.permissions.trials import Trial, standing
+from turnwire.adapter.permissions.rules import read_rules
+from turnwire.adapter.permissions.trials import Trial, rules_in_doubt, standing
 
 HELD = Trial({"plain": {"command": "held", "write": "held", "edit": "held"}}, "2.1.330")
 
@@ -54,3 +55,27 @@ def test_an_older_trial_without_edits_is_told() -> None:
     found = standing(Trial({"plain": {"command": "held", "write": "held"}}), None, "plain")
     assert found.refusal is None
     assert "changes of files were not tried" in str(found.notice)
+
+
+def test_rules_about_what_an_agent_was_not_seen_to_ask_about_are_named() -> None:
+    rules = read_rules(
+        [
+            {"action": "allow", "tool": "Write"},
+            {"action": "deny", "input": {"command": "rm *"}},
+            {"action": "deny", "input": {"file_path": "secret/*"}, "reason": "keys"},
+            {"action": "ask", "regex": {"url": "evil"}},
+            {"action": "deny", "tool": "mcp__docs__*"},
+            {"action": "deny", "tool": "Task"},
+        ]
+    )
+    trial = Trial({"git": {"command": "held", "write": "not held", "edit": "held", "outside": "held"}}, "2.1")
+    said = rules_in_doubt(rules, trial, "2.1", "git")
+    assert said is not None
+    assert said.startswith("was not seen to ask about new files and web pages in a git folder")
+    assert said.endswith("cannot enforce rule 3 (keys), rule 4 (ask * url evil), rule 6 (deny Task)")
+    assert rules_in_doubt(rules[:2], trial, "2.1", "git") is None
+    for unknown in (
+        rules_in_doubt(rules[:2], None, "2.1", "git"),
+        rules_in_doubt(rules[:2], trial, "3.0", "git"),
+    ):
+        assert "rule 2 (deny * command rm *)" in str(unknown)
