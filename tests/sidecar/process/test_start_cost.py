@@ -90,7 +90,7 @@ def among(names: tuple[str, ...], modules: set[str]) -> list[str]:
             DRAWS + TRACES + SERVES + ("turnwire.config.settings", "turnwire.hub") + OPTIONAL,
             287,
         ),
-        (["translate", str(RECORDING)], DRAWS + TRACES + SERVES + CHECKS + OPTIONAL + RARE, 270),
+        (["translate", str(RECORDING)], DRAWS + TRACES + SERVES + CHECKS + OPTIONAL + RARE, 271),
         (
             ["inspect", str(RECORDING), "--json"],
             DRAWS + TRACES + SERVES + ("turnwire.config.settings",),
@@ -109,7 +109,7 @@ def among(names: tuple[str, ...], modules: set[str]) -> list[str]:
         (
             ["doctor", "--json", "--agent", "demo"],
             DRAWS + TRACES + ("uvloop", *HUB, *CORES, *OPTIONAL, *OTHER_COMMANDS),
-            471,
+            472,
         ),
     ],
     ids=lambda value: " ".join(value[:1]) if isinstance(value, list) else "",

@@ -1,5 +1,6 @@
-"""Lines with several JSON objects, as two writers to one file leave them, a list that was cut off, or a writer that died:
-half a record or a run of NUL bytes, and the next record in the same line.
+"""Lines with several JSON objects. Two writers to one file leave them, and so does a list that was cut off.
+
+A writer that died leaves half a record or a run of NUL bytes. The next record follows in the same line.
 """
 
 import json
