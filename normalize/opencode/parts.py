@@ -19,6 +19,7 @@ _KINDS: dict[str, Kind] = {
     "multiedit": "edit",
     "patch": "edit",
     "read": "read",
+    "shell": "execute",
     "webfetch": "fetch",
     "websearch": "fetch",
     "write": "edit",

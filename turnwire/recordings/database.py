@@ -1,12 +1,13 @@
 """Conversations that an agent keeps in a SQLite database: OpenCode's. Each is named by a path below the database's own.
 
-Rows become lines of JSON: one of the conversation, then one of each message with its parts. A database is never written: without a
+Rows become lines of JSON: one of the conversation, then one of each message with its parts. OpenCode 2 has tables of its own in the
+same database, beside those of 1.x; a conversation that is in both is read from the newer ones. A database is never written: without a
 log of writes beside it nobody has it open, so it is read as a file that does not change. Whatever SQLite cannot
 read is an OSError, as with other files.
 """
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import NamedTuple
@@ -16,6 +17,8 @@ import msgspec
 
 from turnwire.protocol.framing import OversizeLine
 
+_ABSENT = "there is no such conversation in the database"
+
 LONGEST = 32 << 20
 """Bytes of a row, and of a line; longer ones say nothing."""
 
@@ -24,7 +27,8 @@ _STEPS = 100_000
 _MOST = 20_000
 """Looks of one query: a damaged or hostile database must not keep a thread busy for ever."""
 
-_TABLES = {"session", "message", "part"}
+_TABLES = ({"session", "message", "part"}, {"session_v2", "session_message"})
+"""The tables of OpenCode 1 and 2. A database has those of either, or both."""
 
 
 class StoredConversation(NamedTuple):
@@ -39,16 +43,22 @@ class StoredConversation(NamedTuple):
 
 def stored_in(database: Path) -> list[StoredConversation]:
     """Return the conversations of a database, but those of subagents; raises OSError."""
-    with _opened(database) as db:
-        rows = db.execute(
-            "SELECT s.id, max(s.time_updated, ifnull(max(m.time_updated), 0)), ifnull(sum(length(m.data)), 0) "
-            "FROM session AS s LEFT JOIN message AS m ON m.session_id = s.id WHERE s.parent_id IS NULL GROUP BY s.id"
-        ).fetchall()
-    return [
-        StoredConversation(identity, changed, size)
-        for identity, changed, size in rows
-        if isinstance(identity, str) and isinstance(changed, int) and identity.replace("_", "").isalnum()
-    ]
+    found: dict[str, StoredConversation] = {}
+    with _opened(database) as (db, versions):
+        for version in versions:
+            sessions, messages = ("session", "message") if version == 1 else ("session_v2", "session_message")
+            rows = db.execute(
+                "SELECT s.id, max(s.time_updated, ifnull(max(m.time_updated), 0)), ifnull(sum(length(m.data)), 0) "
+                f"FROM {sessions} AS s LEFT JOIN {messages} AS m ON m.session_id = s.id WHERE s.parent_id IS NULL GROUP BY s.id"
+            ).fetchall()
+            for identity, changed, size in rows:
+                if (
+                    isinstance(identity, str)
+                    and isinstance(changed, int)
+                    and identity.replace("_", "").isalnum()
+                ):
+                    found[identity] = StoredConversation(identity, changed, size)
+    return [*found.values()]
 
 
 def database_lines(path: Path, after: int = -1) -> Iterator[bytes | OversizeLine]:
@@ -59,7 +69,12 @@ def database_lines(path: Path, after: int = -1) -> Iterator[bytes | OversizeLine
 
 def timed_lines(path: Path, after: int = -1) -> Iterator[tuple[int, bytes | OversizeLine]]:
     """Yield the same, each line with the time of its last change in milliseconds since 1970; raises OSError."""
-    with _opened(path.parent) as db:
+    with _opened(path.parent) as (db, versions):
+        if 2 in versions and db.execute("SELECT 1 FROM session_v2 WHERE id = ?", (path.name,)).fetchone():
+            yield from _timed_lines_2(db, path.name, after)
+            return
+        if 1 not in versions:
+            raise FileNotFoundError(2, _ABSENT, str(path))
         # subagents are conversations whose parent is this one, or one of its subagents
         tree = (
             "WITH RECURSIVE tree(id, depth) AS (SELECT id, 0 FROM session WHERE id = ? UNION "
@@ -70,7 +85,7 @@ def timed_lines(path: Path, after: int = -1) -> Iterator[tuple[int, bytes | Over
             (path.name,),
         ).fetchone()
         if head is None:
-            raise FileNotFoundError(2, "there is no such conversation in the database", str(path))
+            raise FileNotFoundError(2, _ABSENT, str(path))
         identity, folder, title, version, revert = map(_plain, head[:5])
         created, updated = map(_whole, head[5:])
         about = {"id": identity, "directory": folder, "title": title, "version": version}
@@ -93,6 +108,42 @@ def timed_lines(path: Path, after: int = -1) -> Iterator[tuple[int, bytes | Over
                 yield newest, _message(name, session, at, data, parts)
         if revert is not None and updated > after:
             yield updated, _line(updated, about | {"revert": _object(revert)})
+
+
+def _timed_lines_2(
+    db: sqlite3.Connection, name: str, after: int
+) -> Iterator[tuple[int, bytes | OversizeLine]]:
+    """Yield the same of a conversation of OpenCode 2, which has one row for each message."""
+    row = db.execute(
+        "SELECT id, directory, title, version, fork_session_id, time_created, time_updated FROM session_v2 WHERE id = ?",
+        (name,),
+    ).fetchone()
+    identity, folder, title, version, fork = map(_plain, row[:5])
+    created, updated = map(_whole, row[5:])
+    about = {"id": identity, "directory": folder, "title": title, "version": version}
+    if updated > after:
+        yield updated, _line(created, about | ({} if fork is None else {"fork": fork}))
+    messages = db.execute(
+        "WITH RECURSIVE tree(id, depth) AS (SELECT id, 0 FROM session_v2 WHERE id = ? UNION "
+        "SELECT s.id, depth + 1 FROM session_v2 AS s JOIN tree ON s.parent_id = tree.id WHERE depth < 20) "
+        f"SELECT m.id, m.session_id, m.type, m.time_created, m.time_updated, CASE WHEN length(m.data) <= {LONGEST} THEN m.data END "
+        "FROM session_message AS m JOIN tree ON m.session_id = tree.id ORDER BY m.time_created, m.seq, m.id",
+        (name,),
+    )
+    for message, session, kind, at, changed, data in messages:
+        newest = _whole(changed)
+        if newest > after:
+            told = {
+                "id": _plain(message),
+                "sessionID": _plain(session),
+                "type": _plain(kind),
+                "data": _object(data),
+            }
+            line = msgspec.json.encode({"time": _whole(at), "message": told})
+            yield (
+                newest,
+                line if len(line) <= LONGEST else OversizeLine(number=0, size=len(line), head=line[:200]),
+            )
 
 
 def save_lines(path: Path, folder: Path) -> Path:
@@ -133,7 +184,8 @@ def _whole(value: object) -> int:
 
 
 @contextmanager
-def _opened(database: Path) -> Iterator[sqlite3.Connection]:
+def _opened(database: Path) -> Iterator[tuple[sqlite3.Connection, Sequence[int]]]:
+    """Open a database, and tell which versions of OpenCode have tables in it."""
     log = database.with_name(f"{database.name}-wal")
     try:
         is_open = log.stat().st_size > 0
@@ -154,8 +206,10 @@ def _opened(database: Path) -> Iterator[sqlite3.Connection]:
             db.execute("PRAGMA trusted_schema = OFF")
             db.set_progress_handler(counted, _STEPS)
             tables = db.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
-            if not {name for (name,) in tables} >= _TABLES:
+            found = {name for (name,) in tables}
+            versions = [version for version, needed in enumerate(_TABLES, 1) if found >= needed]
+            if not versions:
                 raise OSError(5, "the database has not the tables of a known version", str(database))
-            yield db
+            yield db, versions
     except (sqlite3.Error, OverflowError) as error:
         raise OSError(5, f"the database cannot be read: {error}", str(database)) from error

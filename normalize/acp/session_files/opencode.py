@@ -1,4 +1,4 @@
-"""OpenCode: `~/.local/share/opencode/opencode.db`, as of 1.18.33.
+"""OpenCode: `~/.local/share/opencode/opencode.db`, as of 1.18.33. Rows of OpenCode 2 are read as messages of that form.
 
 The database holds all conversations. turnwire/recordings/database.py turns its rows into lines: first the conversation,
 then each message with its parts, in the format of OpenCode's HTTP server. A changed message comes again, and only its new
@@ -9,9 +9,11 @@ from collections.abc import Sequence
 
 from turnwire.normalize.acp.session_files.files import ConversationFiles, record_of
 from turnwire.normalize.acp.session_files.observed import steps
+from turnwire.normalize.acp.session_files.opencode_2 import message_of
 from turnwire.normalize.acp.session_files.steps import (
     Answered,
     Compacted,
+    ContinuesFrom,
     ConversationNamed,
     Prompted,
     Record,
@@ -40,6 +42,8 @@ class OpenCodeRecords:
 
     def read(self, record: JsonObject) -> Sequence[Record]:
         """Return the meaning of a record."""
+        if "message" in record:
+            record = message_of(fields(record["message"]))
         about = fields(record.get("info"))
         name = text(about, "id")
         if "directory" in about:
@@ -69,7 +73,11 @@ class OpenCodeRecords:
         known = ConversationNamed(self._session, text(about, "directory"), text(about, "version"))
         reverted = text(fields(about.get("revert")), "messageID")
         back = [Record(back_to=reverted)] if reverted else []
-        return [Record(None, [known] if title.startswith(_UNTITLED) else [known, Titled(title)]), *back]
+        found: list[Step] = [known] if title.startswith(_UNTITLED) else [known, Titled(title)]
+        origin = text(about, "fork")
+        if origin is not None and self._is_new(f"{origin}:fork"):
+            found.append(ContinuesFrom(origin))
+        return [Record(None, found), *back]
 
     def _is_new(self, name: str) -> bool:
         if name in self._told:
