@@ -219,13 +219,15 @@ class AcpCore:
                 return turns.prompted(state, session, Prompt(message.id, uuid, words, is_own), parts)
             case "session/load" | "session/resume":
                 session = state.session(session_id)
-                was_suppressing, session.history = session.suppresses_replay, True
-                session.suppresses_replay = session.had_turns or state.first_turn > 1
-                session.is_loaded = True
+                was_suppressing = session.suppresses_replay
+                session.replays(is_known=session.had_turns or state.first_turn > 1)
                 session.cwd = text(params, "cwd") or session.cwd
                 # What was open is not told of again: a past that is silent would hide its end, as one before it hid its beginning.
                 left = turns.left_open(session) if session.suppresses_replay else []
                 return [] if was_suppressing else left
+            case "session/fork":
+                state.is_forking = True
+                return []
             case _:
                 return []
 
@@ -416,6 +418,14 @@ class AcpCore:
         if request is None:
             return [] if state.sees_input and message.error is None else self._seen_answer(message)
         session_id = text(request.params, "sessionId")
+        if request.method == "session/fork":
+            events = (
+                self._failed(request, message.error)
+                if message.error is not None
+                else self._succeeded(request, fields(message.result))
+            )
+            state.is_forking = False
+            return events
         if request.method == "session/prompt":
             session = state.session(session_id or "")
             result = None if message.error is not None else fields(message.result)

@@ -107,6 +107,11 @@ class Session:
         self._facts: tuple[object, ...] | None = None
         self.adopt(quirks)
 
+    def replays(self, *, is_known: bool) -> None:
+        """Take the updates from here on for the past. is_known: it was published before."""
+        self.history = self.is_loaded = True
+        self.suppresses_replay = is_known
+
     def adopt(self, quirks: Quirks) -> None:
         """Apply an agent's quirks."""
         self.quirks = quirks

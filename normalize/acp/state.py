@@ -57,6 +57,8 @@ class State:
         """The session that was spoken of last."""
         self.sees_input = False
         """Our own lines are seen too, so a turn without a prompt is the agent's own."""
+        self.is_forking = False
+        """A fork was requested and is not answered: a session that is named now is the new one, and the agent replays its past."""
         self.outgoing_requests: BoundedDict[OutgoingRequest] = BoundedDict(_ASKED)
         self.incoming_requests: BoundedDict[tuple[str, str]] = BoundedDict(_TERMINALS)
         """Requests of the agent about terminals: method, and terminal or command."""
@@ -77,6 +79,8 @@ class State:
                 session_id, self.quirks, self.call_ids, self.message_ids
             )
             known.is_loaded = self.resumed
+            if self.is_forking:
+                known.replays(is_known=self.first_turn > 1)
         self.last = known
         return known
 

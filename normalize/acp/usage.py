@@ -17,6 +17,8 @@ from turnwire.protocol.json_values import Json, JsonObject
 
 MOST = 1 << 53
 """Tokens beyond which a figure is no figure of tokens."""
+SAME_MONEY = 1e-6
+"""Dollars by which two sums of the same prices may differ: an agent adds up floats."""
 _DEPTH = 3
 """Levels of an object in which tokens are looked for."""
 _READ = (
@@ -136,7 +138,8 @@ class Usage:
         cost = None if self._cost is None else round(self._cost, 10)
         if cost is not None and self._billed is not None:
             # a total that went back started over
-            cost = round(cost - self._billed, 10) if cost >= self._billed else cost
+            more = cost - self._billed
+            cost = cost if more < -SAME_MONEY else max(round(more, 10), 0.0)
         elif goes_on:
             cost = None
         self._billed = self._billed if self._cost is None else self._cost

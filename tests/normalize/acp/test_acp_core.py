@@ -881,6 +881,71 @@ def test_a_total_that_counts_the_past_is_no_cost_of_the_first_turn(told_before: 
     assert data["total_cost_usd"] == 3.5
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "cost"),
+    [
+        (0.123456789012, 0.123456789012, 0.0),
+        (0.30000000000000004, 0.3, 0.0),
+        (1.00000000005, 1.0000000000499, 0.0),
+        (0.00000000004, 0.00000000004, 0.0),
+        (0.5, 0.1, 0.1),
+    ],
+)
+def test_a_turn_without_cost_is_not_told_the_cost_of_the_session(
+    before: float, after: float, cost: float
+) -> None:
+    talk = Talk()
+    told = []
+    for number, total in ((1, before), (2, after)):
+        talk.prompt(number)
+        talk.update("usage_update", used=number, size=10, cost={"amount": total, "currency": "USD"})
+        told.append(only(talk.answers(number, stopReason="end_turn"), "complete")["data"]["cost_usd"])
+    assert told[1] == cost
+
+
+def past(talk: Talk, session: str) -> list[Event]:
+    updates: list[Event] = [
+        {"sessionUpdate": "user_message_chunk", "content": {"type": "text", "text": "Plant a tree."}},
+        {
+            "sessionUpdate": "tool_call",
+            "toolCallId": "c",
+            "title": "Dig",
+            "kind": "other",
+            "status": "completed",
+        },
+        {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "It grows."}},
+    ]
+    params = [{"sessionId": session, "update": update} for update in updates]
+    return [event for one in params for event in talk.hears(encode.notification("session/update", one))]
+
+
+@pytest.mark.parametrize("is_before_the_answer", [True, False])
+@pytest.mark.parametrize("first_turn", [1, 4])
+def test_the_past_that_a_fork_tells_is_nothing_new(is_before_the_answer: bool, first_turn: int) -> None:
+    talk = Talk(first_turn=first_turn)
+    talk.sends(1, "session/fork", sessionId="parent", cwd="/w")
+    events = past(talk, "s") if is_before_the_answer else []
+    talk.answers(1, sessionId="s")
+    events += [] if is_before_the_answer else past(talk, "s")
+    kinds = {event["type"] for event in events}
+    assert "turn_started" not in kinds
+    assert ("message_chunk" in kinds) == (first_turn == 1)
+    begun = only(talk.prompt(2, "Water it."), "turn_started")
+    assert begun["operation_id"] == f"turn-{first_turn}"
+    (said,) = talk.text("Done.")
+    assert (said["type"], said["operation_id"]) == ("message_chunk", f"turn-{first_turn}")
+
+
+def test_after_a_fork_that_fails_nothing_is_taken_for_the_past() -> None:
+    talk = Talk(first_turn=2)
+    talk.sends(1, "session/fork", sessionId="parent", cwd="/w")
+    talk.fails(1, -32603, "no")
+    talk.sends(2, "session/new", cwd="/w")
+    talk.answers(2, sessionId="s")
+    talk.prompt(3)
+    assert [event["type"] for event in talk.text("New.")] == ["message_chunk"]
+
+
 def test_money_of_another_currency_is_not_counted_as_dollars() -> None:
     talk = Talk()
     talk.prompt(1)
