@@ -247,14 +247,15 @@ class ClaudeCore:
     def _enter(self, message: Message, session_id: str) -> list[AgentEvent]:
         """Switch to another session."""
         state = self._state
-        state.place.enter_session(session_id)
         moved = state.session.changes(session_id)
+        killed = ending.killed(state) if moved and isinstance(message, system.Init) else []
+        state.place.enter_session(session_id)
         if moved:
             state.costs.moves()
         if isinstance(message, System) and not isinstance(message, system.Init):
             reset = state.context.reset(None) if moved else []
             return [*reset, *state.session.began(session_id, init=False)]
-        return []
+        return killed
 
     def unhandled(self, message: Message, line: bytes | None) -> list[AgentEvent]:
         """Publish a message without a handler as `unknown`."""

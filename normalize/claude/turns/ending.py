@@ -181,6 +181,17 @@ def by_process(state: ClaudeState, end: Ended) -> list[AgentEvent]:
     return events
 
 
+def killed(state: ClaudeState) -> list[AgentEvent]:
+    """End the turn of a process that was killed: the `init` of another process follows in the same log.
+
+    Where our own prompts are seen, the end of a process is seen, too, and an `init` of another session is not a new process.
+    """
+    turn = state.turns.current
+    if turn is None or not turn.began or turn.prompts:
+        return []
+    return by_process(state, Ended("exited"))
+
+
 def _leave_open_ends(state: ClaudeState, reason: LostReason, *, succeeded: bool) -> list[AgentEvent]:
     updates = state.calls.turn_over(reason, succeeded=succeeded)
     if not updates and not state.requests.waiting:

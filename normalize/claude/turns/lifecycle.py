@@ -31,7 +31,9 @@ def init(state: ClaudeState, message: Init) -> list[AgentEvent]:
     turn = state.turns.current
     if turn is not None and turn.began and turn.active:
         woken = state.task_woke
-        events += ending.withheld(state, turn)
+        # only a background task or an interrupt lets one process begin a turn without the result of the one before
+        is_same_process = woken or turn.interrupted or bool(turn.prompts)
+        events += ending.withheld(state, turn) if is_same_process else ending.killed(state)
         state.task_woke, turn = woken, None
     if state.session.changes(message.session_id):
         events += state.context.reset(None)

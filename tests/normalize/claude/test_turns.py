@@ -1,5 +1,7 @@
 """Turns: each is started once and completed once, whatever the CLI writes."""
 
+import pytest
+
 from tests.normalize.lines import (
     Talk,
     answer,
@@ -230,6 +232,22 @@ def test_a_withheld_result_completes_the_turn_when_the_next_one_begins() -> None
     assert talk.hears(init("2.1.101")) == ["complete turn-1 completed", "turn_started turn-2 background"]
     assert talk.last("complete")["data"]["last_message_uuid"] == "a1"
     assert talk.hears(assistant(text("Done")), result("Done"))[-1] == "complete turn-2 completed"
+
+
+@pytest.mark.parametrize(("next_session", "speaks"), [("t", True), ("t", False), ("s", True)])
+def test_a_run_that_was_killed_ends_as_such_in_its_own_session(next_session: str, speaks: bool) -> None:
+    talk = Talk()
+    talk.hears(init())
+    if speaks:
+        talk.hears(assistant(tool_use("t")))
+    told = talk.hears({**init(), "session_id": next_session})
+    ended = talk.last("complete")
+    assert (ended["session_id"], ended["data"]["outcome"]) == ("s", "process_exited")
+    assert ended["error"] == "The agent's process ended before the turn did."
+    assert told[-1] == "turn_started turn-2 user"
+    assert talk.last("turn_started")["session_id"] == next_session
+    done = {**result("Done"), "session_id": next_session}
+    assert talk.hears(done)[-1] == "complete turn-2 completed"
 
 
 def test_a_withheld_turn_that_was_interrupted_says_so() -> None:
