@@ -10,6 +10,7 @@ import pytest
 from element_page import ELEMENT, PAGE, POLICY, built, site
 from playwright.async_api import Browser, Frame, Locator, Page, expect
 
+from console_decisions import PAUSES
 from console_page import WAIT_MS, chromium
 from live import Frontend, preloaded_running, running, scripted_setup
 from turnwire.client.events import Complete, PermissionRequest, PermissionResolved
@@ -231,3 +232,57 @@ async def test_who_may_only_watch_has_nothing_to_decide_with(stage: Stage) -> No
         f"{stage.served.base.replace('http', 'ws', 1)}/ws",
     )
     assert reached is False
+
+
+HOST_KEYS = """() => {
+  window.keys = '';
+  document.addEventListener('keydown', (event) => { window.keys += event.key; });
+}"""
+FOCUSED = """() => {
+  let at = document.activeElement;
+  while (at?.shadowRoot?.activeElement) at = at.shadowRoot.activeElement;
+  return at?.id || at?.className || at?.tagName;
+}"""
+
+
+async def test_it_takes_no_focus_from_the_page_around_it_and_loses_none_of_its_own(stage: Stage) -> None:
+    page = await stage.open(f"{stage.inner}/")
+    await page.evaluate(HOST_KEYS)
+    await page.evaluate("document.body.insertAdjacentHTML('beforeend', '<input id=own>')")
+    shown = page.locator("turnwire-session")
+    await expect(shown.locator("textarea")).to_be_visible()
+    # nothing has the focus when a request arrives: the page's own shortcuts stay the page's
+    request = await stage.asked("ls")
+    await armed(button(page, "allow_once"))
+    assert await page.evaluate(FOCUSED) == "BODY"
+    await page.keyboard.type("1 fix")
+    assert await page.evaluate("keys") == "1 fix"
+    # a click into the dialog, away from all that can be pressed, leaves them the page's, too
+    await shown.locator(".request-form").focus()
+    assert await page.evaluate(FOCUSED) == "request-form"
+    await page.evaluate(PAUSES)
+    await page.keyboard.type("1e")
+    assert await page.evaluate("keys") == "1 fix1e"
+    await expect(shown.locator(".edit")).to_have_count(0)
+    # a field of the page has it when the request goes
+    await page.locator("#own").focus()
+    await stage.mine.respond(request)
+    assert (await stage.mine.until(PermissionResolved)).by != "page"
+    await stage.mine.until(Complete)
+    await expect(shown.locator(".request")).to_have_count(0)
+    assert await page.evaluate(FOCUSED) == "own"
+    # what a person does within keeps the keyboard within
+    await stage.asked("ls")
+    await armed(button(page, "allow_once"))
+    assert await page.evaluate(FOCUSED) == "own"
+    always = shown.get_by_role("button", name="Always …")
+    await always.press("Enter")
+    assert await page.evaluate(FOCUSED) == "request-body"
+    back = shown.get_by_role("button", name="Back", exact=True)
+    await back.press("Enter")
+    assert await page.evaluate(FOCUSED) == "request-body"
+    await armed(button(page, "reject_once"))
+    await button(page, "reject_once").press("Enter")
+    assert (await stage.mine.until(PermissionResolved)).behavior == "deny"
+    await expect(shown.locator("textarea")).to_be_focused()
+    assert stage.complaints == []

@@ -7,6 +7,7 @@ from msgspec.structs import replace
 from playwright.async_api import Browser, expect
 
 from console_decisions import OPTIONS, armed, command, given, in_sight, session
+from console_dialogs import REQUESTS
 from console_page import console, violations
 from console_states import empty_hub, entries, hub_harness, made, show
 from turnwire.normalize.events import PermissionRequest, PermissionResolved, SessionMode
@@ -122,3 +123,20 @@ async def test_a_long_request_is_read_to_its_end_where_there_is_little_room(
         await in_sight(page, allow)
         await allow.click()
         await until(lambda: len(given(where)) == 1)
+
+
+async def test_a_look_at_what_decides_does_not_lay_out_the_page_anew(browser: Browser) -> None:
+    async with session(browser, *REQUESTS["a plan"]) as (_, page):
+        await armed(page.locator("[data-option=reject_once]"))
+        devtools = await page.context.new_cdp_session(page)
+        await devtools.send("Performance.enable")
+
+        async def layouts() -> int:
+            told = await devtools.send("Performance.getMetrics")
+            return next(int(one["value"]) for one in told["metrics"] if one["name"] == "LayoutCount")
+
+        before = await layouts()
+        await page.evaluate(
+            "() => { for (let x = 0; x < 100; x += 1) document.elementFromPoint(400 + x, 640); }"
+        )
+        assert await layouts() - before < 100

@@ -1,8 +1,9 @@
 /**
  * What waits for you, docked above the prompt: one request at a time, its title, its path and its buttons always in
  * sight. It never takes the focus: a person gives it, by a click, Tab or Alt+R. It answers to keys only while the form itself has
- * the focus. That a request waits is told to screen readers by a live region.
+ * the focus, and in the console alone. That a request waits is told to screen readers by a live region.
  */
+import type { RefObject } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { RequestRow } from "../model/rows.js";
 import { isPlan, requestTitle, subjectOf } from "../model/titles.js";
@@ -22,6 +23,27 @@ import { shortened, sizeOf } from "./proposal.js";
 import { ElicitationForm, QuestionForm } from "./question.js";
 
 const EDITABLE = "input, textarea, select, [contenteditable]";
+
+/** Heights below which what decides needs the room of all else, and below which all of it scrolls but the answers, in pixels. */
+const LOW = { low: 640, lowest: 460 };
+
+/**
+ * Marks a dock by how high the part of the page is that it stands in: a phone on its side or with its keyboard, a page at twice its size,
+ * a small element in another page. Not by a container query: where one asks for a height, Chromium lays a dialog out anew at each look.
+ */
+function useRoom(dock: RefObject<HTMLElement | null>, isShown: boolean): void {
+  useLayoutEffect(() => {
+    const around = dock.current?.parentElement;
+    if (!around) return;
+    const mark = () => {
+      for (const [name, height] of Object.entries(LOW)) dock.current?.classList.toggle(name, around.clientHeight <= height);
+    };
+    mark();
+    const observer = new ResizeObserver(mark);
+    observer.observe(around);
+    return () => observer.disconnect();
+  }, [isShown]);
+}
 
 export function RequestDock() {
   const live = useLive();
@@ -68,6 +90,8 @@ export function RequestDock() {
       rootOf(announced.current).querySelector<HTMLElement>(back)?.focus({ preventScroll: true });
     }
   }, [id]);
+
+  useRoom(dock, id !== undefined);
 
   function step(by: number): void {
     const next = waiting[(index + by + waiting.length) % waiting.length];
@@ -134,7 +158,10 @@ function Request({ row, onAnswered, place }: Props) {
   const docked: Docked = {
     answered: onAnswered,
     mayAnswer: (event) => {
-      if (event.target !== event.currentTarget || event.repeat || event.isComposing || event.keyCode === 229) return false;
+      const form = event.currentTarget;
+      if (event.target !== form || event.repeat || event.isComposing || event.keyCode === 229) return false;
+      // In a page of somebody else keys of one letter are the page's.
+      if (!(form instanceof Node) || rootOf(form) !== document) return false;
       const now = performance.now();
       const ready = guard.ready(now);
       // Who types goes on typing: what follows this key is not meant for the dialog either.

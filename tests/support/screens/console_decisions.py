@@ -79,6 +79,17 @@ TENTH = """async () => {
 SECOND = f"async () => {{ for (let tenth = 0; tenth < 7; tenth += 1) await ({TENTH})(); }}"
 
 
+PAUSES = """() => {
+  if (window.pauses) return;
+  window.pauses = true;
+  const clock = performance.now.bind(performance);
+  let later = 0;
+  performance.now = () => clock() + later;
+  addEventListener('keydown', () => { later += 2000; }, true);
+}"""
+"""A pause before each key that is long enough for a key to count, on a clock that goes on."""
+
+
 async def own_clock(page: Page) -> None:
     """Stop the page's clock: no control becomes armed until it is told to go on, however slow the machine is."""
     await page.evaluate(OWN_CLOCK)
