@@ -125,8 +125,9 @@ async def test_a_permission_is_answered_with_the_keyboard_alone(browser: Browser
     async with hub_harness(host=empty_hub()) as where:
         await show(where, "ask", entries("perm-allow-always", up_to="permission_request"), state="waiting")
         async with console(browser, where.url) as page:
-            await expect(page.locator(".request-form")).to_be_focused()
             await expect(page.locator("[data-option=reject_once]")).to_be_enabled()
+            await page.keyboard.press("Alt+r")
+            await expect(page.locator(".request-form")).to_be_focused()
             for _ in range(3):  # past what scrolls and the command, to the message
                 await page.keyboard.press("Tab")
             await page.keyboard.type("no, thank you")

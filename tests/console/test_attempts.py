@@ -186,12 +186,13 @@ async def test_words_from_right_to_left_move_nothing_in_a_rule(browser: Browser)
         name="Always",
         kind="allow_always",
         destination="session",
+        effect=WORDS,
         remembers=[RememberedRule(rule=WORDS, destination="session")],
     )
     async with session(browser, ask(options=[OPTIONS[0], rule])) as (_, page):
         await page.get_by_role("button", name="Always …").click()
         await page.locator(".remember .choice").click()
-        for place in (".offered li", ".rules code"):
+        for place in (".remember .choice span", ".rules code"):
             assert await page.locator(place).first.evaluate(PLACES) == [1, 2, 3, 4]
 
 
