@@ -264,6 +264,7 @@ async def test_it_takes_no_focus_from_the_page_around_it_and_loses_none_of_its_o
     await page.keyboard.type("1e")
     assert await page.evaluate("keys") == "1 fix1e"
     await expect(shown.locator(".edit")).to_have_count(0)
+    await expect(shown.get_by_text("Keyboard:")).to_be_hidden()
     # a field of the page has it when the request goes
     await page.locator("#own").focus()
     await stage.mine.respond(request)

@@ -126,8 +126,12 @@ async def test_a_permission_is_answered_with_the_keyboard_alone(browser: Browser
         await show(where, "ask", entries("perm-allow-always", up_to="permission_request"), state="waiting")
         async with console(browser, where.url) as page:
             await expect(page.locator("[data-option=reject_once]")).to_be_enabled()
+            # the dialog says how it is given the keyboard, until it has it
+            way = page.locator(".request").get_by_text("Keyboard: Alt R")
+            await expect(way).to_be_visible()
             await page.keyboard.press("Alt+r")
             await expect(page.locator(".request-form")).to_be_focused()
+            await expect(way).to_be_hidden()
             for _ in range(3):  # past what scrolls and the command, to the message
                 await page.keyboard.press("Tab")
             await page.keyboard.type("no, thank you")

@@ -10,7 +10,7 @@ const FRAME = `
 .element { display: flex; flex-direction: column; height: 100%; background: var(--ground); color: var(--text); }
 .element > main { display: flex; flex-direction: column; flex: 1; min-height: 0; min-width: 0; position: relative; }
 .element .refusal { padding: 16px; }
-.element .request kbd { display: none; }
+.element .request :is(kbd, .way) { display: none; }
 `;
 
 /** Text of the page's style as that of a shadow tree. */

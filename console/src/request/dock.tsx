@@ -193,6 +193,11 @@ function Request({ row, onAnswered, place }: Props) {
             </p>
           )}
         </div>
+        {hub.mayControl && (
+          <span class="way">
+            Keyboard: <kbd>Alt R</kbd>
+          </span>
+        )}
         {place}
         <IconButton icon="code" label={`Inspect event ${row.lastSeq}`} className="inspect" onClick={() => inspect(row.lastSeq)} />
       </header>
