@@ -8,6 +8,7 @@ from turnwire.adapter.session.notices import Notify, SessionNotice
 from turnwire.normalize.inputs import Received
 from turnwire.protocol.claude.control import ControlCancelRequest, ControlRequest, success
 from turnwire.protocol.claude.requests import McpMessage
+from turnwire.protocol.json_values import Json
 
 _CONCERN = frozenset({ControlRequest, ControlCancelRequest})
 """What may be one of these messages, or take it back."""
@@ -38,8 +39,8 @@ class McpRequests:
         if type(received.message) not in _CONCERN:
             return
         match received.message:
-            case ControlRequest(request_id, McpMessage() as request):
-                self._on_request(request_id, request)
+            case ControlRequest(own_id=own_id, request=McpMessage() as request) as message:
+                self._on_request(message.request_id, own_id, request)
             case ControlCancelRequest(request_id):
                 if (answering := self._answering.get(request_id)) is not None:
                     answering.cancel()
@@ -51,22 +52,22 @@ class McpRequests:
         for task in self._answering.values():
             task.cancel()
 
-    def _on_request(self, request_id: str, request: McpMessage) -> None:
+    def _on_request(self, request_id: str, own_id: Json, request: McpMessage) -> None:
         if request_id in self._answering:
             return  # asked twice under one id: it gets one answer
         if len(self._answering) >= self._max_answering:
             refusal = refuse(request.message, f"{self._max_answering} messages wait already")
-            self._client.post(success(request_id, {"mcp_response": refusal}))
+            self._client.post(success(own_id, {"mcp_response": refusal}))
             if not self._is_overloaded:
                 self._is_overloaded = True
                 message = f"{self._max_answering} messages wait for hosted MCP servers; more are refused until some are answered"
                 self._notify(SessionNotice("too_many_requests", message))
             return
         self._is_overloaded = self._is_overloaded and len(self._answering) > self._max_answering // 2
-        task = self._tasks.create_task(self._answer(request_id, request))
+        task = self._tasks.create_task(self._answer(own_id, request))
         self._answering[request_id] = task
         task.add_done_callback(lambda _: self._answering.pop(request_id, None))
 
-    async def _answer(self, request_id: str, request: McpMessage) -> None:
+    async def _answer(self, own_id: Json, request: McpMessage) -> None:
         answer = await self._mcp.answer(request.server_name, request.message)
-        self._client.post(success(request_id, {"mcp_response": answer}))
+        self._client.post(success(own_id, {"mcp_response": answer}))

@@ -39,20 +39,19 @@ from turnwire.protocol.claude.control import (
     ControlRequest,
     ControlResponse,
     failure,
+    name_of,
     success,
 )
-from turnwire.protocol.claude.decode import decode
+from turnwire.protocol.claude.decode import message_of
 from turnwire.protocol.claude.encode import to_json
 from turnwire.protocol.claude.requests import (
-    AnyRequest,
     CanUseTool,
     Elicitation,
     HookCallback,
     McpMessage,
     RequestUserDialog,
 )
-from turnwire.protocol.json_lines import line_of
-from turnwire.protocol.json_values import JsonObject, text_at
+from turnwire.protocol.json_values import Json, JsonObject, text_at
 from turnwire.protocol.malformed import Malformed
 
 HUMAN_REASONS = frozenset({"rule", "hook", "safetyCheck"})
@@ -75,21 +74,21 @@ class ClaudeWire:
         if type(message) not in _ASKING:
             return ()
         match message:
-            case ControlRequest(request_id, request):
-                return _asked(request_id, request)
+            case ControlRequest():
+                return _asked(message)
             case ControlCancelRequest(request_id):
                 return [TakenBack(request_id)]
             case ControlResponse(response=body):
                 waiting = (*body.pending_permission_requests, *body.pending_user_dialog_requests)
                 return [one for value in waiting for one in _reopened(value)]
-            case Malformed(reason=reason, asks=str() as request_id):
-                return [UnreadableRequest(request_id=request_id, reason=reason)]
+            case Malformed(reason=reason, asks=str() | int() as own_id):
+                return [UnreadableRequest(request_id=name_of(own_id), reason=reason, message=message)]
             case _:
                 return []
 
     def replies(self, request: AgentRequest | UnreadableRequest, reply: Reply) -> Sequence[ControlResponse]:
         """Return the control response to a request."""
-        name = request.request_id
+        name = _own_id(request)
         match reply:
             case Allow(arguments, _, changes, mode):
                 remembered = [*changes]
@@ -109,42 +108,53 @@ class ClaudeWire:
                 assert_never(never)
 
 
-def _asked(request_id: str, request: AnyRequest) -> Sequence[Asking]:
-    match request:
+def _own_id(request: AgentRequest | UnreadableRequest) -> Json:
+    """Return the id of a request as the CLI wrote it: it knows no name of ours."""
+    match request.message:
+        case ControlRequest(own_id=own_id) | Malformed(asks=own_id):
+            return own_id
+        case _:
+            return request.request_id
+
+
+def _asked(message: ControlRequest) -> Sequence[Asking]:
+    match message.request:
         case McpMessage():
             return []  # for a hosted server (adapter/claude/mcp_requests.py)
-        case CanUseTool():
-            return [_tool(request_id, request)]
-        case HookCallback():
-            return [_hook(request_id, request)]
-        case Elicitation():
+        case CanUseTool() as request:
+            return [_tool(message, request)]
+        case HookCallback() as request:
+            return [_hook(message, request)]
+        case Elicitation() | RequestUserDialog() as request:
+            kind: Literal["elicitation", "dialog"] = (
+                "elicitation" if isinstance(request, Elicitation) else "dialog"
+            )
             return [
                 QuestionRequest(
-                    request_id=request_id, kind="elicitation", said=to_json(request), message=request
+                    request_id=message.request_id, kind=kind, said=to_json(request), message=message
                 )
             ]
-        case RequestUserDialog():
-            return [
-                QuestionRequest(request_id=request_id, kind="dialog", said=to_json(request), message=request)
-            ]
-        case _:
+        case request:
             return [
                 OtherRequest(
-                    request_id=request_id, name=request.subtype, said=to_json(request), message=request
+                    request_id=message.request_id,
+                    name=request.subtype,
+                    said=to_json(request),
+                    message=message,
                 )
             ]
 
 
 def _reopened(value: JsonObject) -> Sequence[Asking]:
-    message = decode(line_of(value))
-    return _asked(message.request_id, message.request) if isinstance(message, ControlRequest) else []
+    message = message_of(value)
+    return _asked(message) if isinstance(message, ControlRequest) else []
 
 
-def _tool(request_id: str, request: CanUseTool) -> ToolRequest:
+def _tool(message: ControlRequest, request: CanUseTool) -> ToolRequest:
     offered = suggestions(request)
     call = ToolCall(request.tool_name, request.input, kind_of(request.tool_name))
     return ToolRequest(
-        request_id=request_id,
+        request_id=message.request_id,
         call=call,
         offers=[_offer(option, offered) for option in options(offered)],
         wants_human=bool(request.requires_user_interaction),
@@ -154,7 +164,7 @@ def _tool(request_id: str, request: CanUseTool) -> ToolRequest:
         destinations=tuple(DESTINATIONS),
         questions=questions(request.input) if call.kind == "question" else (),
         said=to_json(request),
-        message=request,
+        message=message,
     )
 
 
@@ -182,11 +192,11 @@ def granted(changes: Iterable[JsonObject]) -> list[tuple[Grant, str]]:
     ]
 
 
-def _hook(request_id: str, request: HookCallback) -> HookRequest:
+def _hook(message: ControlRequest, request: HookCallback) -> HookRequest:
     event, tool = text_at(request.input, "hook_event_name"), text_at(request.input, "tool_name")
     call = ToolCall(tool, fields(request.input.get("tool_input")), kind_of(tool))
     return HookRequest(
-        request_id=request_id,
+        request_id=message.request_id,
         callback=request.callback_id,
         event=event,
         call=call,
@@ -194,7 +204,7 @@ def _hook(request_id: str, request: HookCallback) -> HookRequest:
         is_repeated=request.input.get("stop_hook_active") is True,
         payload=request.input,
         said=to_json(request),
-        message=request,
+        message=message,
     )
 
 

@@ -150,6 +150,8 @@ class UnreadableRequest(Struct, frozen=True, kw_only=True):
     """Names it."""
     reason: str
     """Why."""
+    message: object = None
+    """The same as the family's wire has it; for the family alone."""
 
 
 class TakenBack(Struct, frozen=True):

@@ -14,9 +14,8 @@ from turnwire.normalize.events import AgentEvent, ContextWindow
 from turnwire.normalize.payloads.fields import fields, objects, text, whole
 from turnwire.protocol.acp.updates import UsageUpdate
 from turnwire.protocol.json_values import Json, JsonObject
+from turnwire.protocol.quantities import MOST, amount, count
 
-MOST = 1 << 53
-"""Tokens beyond which a figure is no figure of tokens."""
 SAME_MONEY = 1e-6
 """Dollars by which two sums of the same prices may differ: an agent adds up floats."""
 _DEPTH = 3
@@ -71,14 +70,9 @@ class Usage:
     def update(self, update: UsageUpdate) -> list[AgentEvent]:
         """Handle an update of context and cost."""
         cost = fields(update.cost)
-        amount = cost.get("amount")
-        if (
-            isinstance(amount, int | float)
-            and not isinstance(amount, bool)
-            and 0 <= amount < MOST
-            and (text(cost, "currency") or "USD").upper() == "USD"
-        ):
-            self._cost = float(amount)
+        total = amount(cost.get("amount"))
+        if total is not None and (text(cost, "currency") or "USD").upper() == "USD":
+            self._cost = total
             if self._place.here["operation_id"] is None and self._billed is None:
                 self._billed = self._cost  # of the conversation before
         self.model = text(fields(update.meta), "_claude/model") or self.model
@@ -183,5 +177,4 @@ def _tokens(told: JsonObject) -> Tokens | None:
 
 
 def _count(told: JsonObject, *names: str) -> int | None:
-    found = whole(told, *names)
-    return found if found is not None and 0 <= found <= MOST else None
+    return count(whole(told, *names))

@@ -13,6 +13,7 @@ from turnwire.normalize.common.event_context import EventContext
 from turnwire.normalize.events import AgentEvent, ContextWindow
 from turnwire.protocol.claude.blocks import Usage
 from turnwire.protocol.claude.results import Result
+from turnwire.protocol.quantities import MOST
 
 LONG_SIZE = 1_000_000
 """Window of a model with `[1m]` in its name."""
@@ -29,9 +30,6 @@ SIZES = {
     ),
 }  # fmt: skip
 """Windows by plain model name, from results and the API's documentation. The CLI reports them only in a result."""
-
-MOST = 1 << 53
-"""Tokens beyond which a figure is no figure of tokens: a float could not hold it, nor could JavaScript."""
 
 _PROVIDER = re.compile(r"^(?:.*/)?(?:[a-z]{2,6}\.)?(?:anthropic[./])?")
 _LONGEST_MODEL = 300

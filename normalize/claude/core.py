@@ -197,7 +197,7 @@ class ClaudeCore:
             return []
         self._recent[self._oldest] = line  # as `_note` does
         self._oldest = (self._oldest + 1) % DOUBLED_WITHIN
-        if handler is None:
+        if handler is None or (handler is exchange.asked and exchange.is_unanswered(message)):
             return self.unhandled(message, line)
         session_id: str | None = getattr(message, "session_id", None)  # control messages name none
         if session_id is None or session_id == state.place.here["session_id"]:
@@ -270,4 +270,6 @@ class ClaudeCore:
 def _type_of(message: Message) -> str:
     if isinstance(message, System):
         return f"system/{message.subtype}"
+    if isinstance(message, control.ControlRequest):
+        return f"control_request/{message.request.subtype}"
     return message.type if isinstance(message, messages.Unknown) else ""

@@ -13,9 +13,9 @@ from msgspec import Struct
 
 from turnwire.normalize.claude.turns.uuids import numbers
 from turnwire.normalize.events.conversation_events import TokenSums
-from turnwire.normalize.payloads.fields import as_float
 from turnwire.protocol.claude.blocks import Usage
 from turnwire.protocol.claude.results import ModelUsage, Result
+from turnwire.protocol.quantities import amount
 
 COUNTS_ON_SINCE = (2, 1, 277)
 """The first version whose resumed processes may start with the cost of the conversation so far."""
@@ -127,9 +127,9 @@ class Costs:
         return _added(used)
 
     def _money(self, result: Result) -> tuple[float | None, float | None]:
-        total, before = as_float(result.total_cost_usd), self._cost
+        total, before = amount(result.total_cost_usd), self._cost
         if total is None:
-            cost = as_float(result.cost_usd)
+            cost = amount(result.cost_usd)
             if cost is None:
                 return None, None
             # Kandev's agents tell the cost of the turn alone.
@@ -148,7 +148,7 @@ class Costs:
         if since is not None:
             spent = 0.0
             for usage in since.values():
-                spent += as_float(usage.cost_usd) or 0.0
+                spent += amount(usage.cost_usd) or 0.0
             return _rounded(spent), total
         if past is not None:
             return self._first(past, result, total), total
@@ -160,9 +160,8 @@ class Costs:
         """The share of the first result of a resumed process, which may count the past."""
         if not self._counts_past(result):
             return total
-        if past.usage and past.is_in(result):
-            return _rounded(total - past.cost)
-        return None
+        is_known = past.usage and past.is_in(result) and total >= past.cost
+        return _rounded(total - past.cost) if is_known else None
 
     def _counts_past(self, result: Result) -> bool:
         """Return whether a resumed process's first result may include earlier costs."""

@@ -13,10 +13,10 @@ from turnwire.normalize.events import (
     RateLimit,
 )
 from turnwire.normalize.model import JsonObject
-from turnwire.normalize.payloads.fields import as_float
 from turnwire.protocol.claude import incidents, notices, system, tasks
 from turnwire.protocol.json_values import Json
 from turnwire.protocol.miriad import system as miriad
+from turnwire.protocol.quantities import amount
 
 Level = Literal["info", "warning", "error"]
 
@@ -36,7 +36,7 @@ def rate_limit_event(here: EventFields, message: notices.RateLimitEvent) -> Rate
     if info.status == "allowed":
         return None
     window = f" ({info.rate_limit_type})" if info.rate_limit_type else ""
-    utilization = as_float(info.utilization)
+    utilization = amount(info.utilization)
     share = "" if utilization is None else f": {utilization:.0%} used"
     said = {
         "rejected": f"Rate limited by API{window}",
@@ -64,7 +64,7 @@ def api_retry(here: EventFields, message: system.ApiRetry) -> AgentEvent:
         **here,
         attempt=message.attempt,
         max_retries=message.max_retries or None,
-        delay_ms=as_float(message.retry_delay_ms),
+        delay_ms=amount(message.retry_delay_ms),
         status=message.error_status,
         error=message.error or None,
     )

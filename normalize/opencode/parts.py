@@ -3,10 +3,11 @@
 import re
 
 from turnwire.normalize.common.problems import problem
-from turnwire.normalize.payloads.fields import as_float, fields, text, whole
+from turnwire.normalize.payloads.fields import fields, text, whole
 from turnwire.normalize.streams.observations import Failure, Kind, ToolCalled, ToolEnded, TurnEnded, Usage
 from turnwire.protocol.acp.messages import RpcError
 from turnwire.protocol.json_values import JsonObject
+from turnwire.protocol.quantities import amount
 
 _KINDS: dict[str, Kind] = {
     "apply_patch": "edit",
@@ -64,14 +65,14 @@ def ended(part: JsonObject) -> ToolEnded:
 def step_usage(part: JsonObject) -> Usage:
     """Return the tokens and the cost of a part of the type `step-finish`: one call of the model."""
     tokens = fields(part.get("tokens"))
-    cache, cost = fields(tokens.get("cache")), part.get("cost")
+    cache = fields(tokens.get("cache"))
     return Usage(
         of="call",
         sent=whole(tokens, "input") or 0,
         received=(whole(tokens, "output") or 0) + (whole(tokens, "reasoning") or 0),
         cache_read=whole(cache, "read"),
         cache_written=whole(cache, "write"),
-        cost_usd=as_float(cost) if isinstance(cost, int | float) and not isinstance(cost, bool) else None,
+        cost_usd=amount(part.get("cost")),
     )
 
 

@@ -10,6 +10,12 @@ from collections.abc import Mapping
 from turnwire.normalize.model import JsonObject, JsonValue
 from turnwire.protocol.parsing import depth
 
+_DIGITS = 19
+"""Digits of a text that is read as a number, at most."""
+
+_MOST = 1 << 53
+"""Whole numbers from here on change when they are read as floats."""
+
 MAX_DEPTH = 64
 """Levels of a foreign value that are published as they are; readers of JSON stop at 200 or so."""
 
@@ -32,26 +38,21 @@ def text(source: Mapping[str, JsonValue], name: str, *others: str) -> str | None
 
 
 def whole(source: Mapping[str, JsonValue], *names: str) -> int | None:
-    """Return the first of the named fields that is a whole number, or a string of digits, as some models write it."""
+    """Return the first of the named fields that is a whole number, or a string of digits, as some models write it.
+
+    A number that JavaScript cannot hold counts as absent.
+    """
     for name in names:
         value = source.get(name)
         if value is None or isinstance(value, bool):
             continue
-        if isinstance(value, int):
+        if (isinstance(value, float) and value.is_integer()) or (
+            isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < _DIGITS
+        ):
+            value = int(value)
+        if isinstance(value, int) and abs(value) < _MOST:
             return value
-        if isinstance(value, float) and value.is_integer():
-            return int(value)
-        if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 19:
-            return int(value)
     return None
-
-
-def as_float(number: float | None) -> float | None:
-    """Return a number as a float, as it will be read back; None for a whole number that no float can hold."""
-    try:
-        return None if number is None else float(number)
-    except OverflowError:
-        return None
 
 
 def flag(source: Mapping[str, JsonValue], *names: str) -> bool | None:

@@ -4,9 +4,7 @@ from msgspec import Struct
 
 from turnwire.normalize.common.tokens import added, difference
 from turnwire.normalize.streams.observations import Usage
-
-MOST = 1 << 53
-"""A figure beyond is no figure of tokens."""
+from turnwire.protocol.quantities import MOST
 
 
 class Bill(Struct, frozen=True, kw_only=True):
@@ -31,7 +29,7 @@ class Counter:
     def take(self, usage: Usage) -> None:
         """Take a figure. Impossible figures are ignored."""
         figures = (usage.sent, usage.received, usage.cache_read or 0, usage.cache_written or 0)
-        if not all(0 <= figure < MOST for figure in figures):
+        if not all(0 <= figure <= MOST for figure in figures):
             return
         match usage.of:
             case "call":

@@ -23,7 +23,7 @@ def rows_of(data: bytes) -> Iterator[tuple[bytes, bytes]]:
         yield (line[:1], line[1:]) if line[:1] in (b"<", b">") else (b"<", line)
 
 
-def _said(folder: Path) -> bytes:
+def said_in(folder: Path) -> bytes:
     """The lines of a recording, in both directions, in their order."""
     sides = {
         name: (folder / f"{file}.jsonl").read_bytes().split(b"\n")
@@ -42,12 +42,12 @@ def small(found: Iterable[bytes]) -> list[bytes]:
 
 def claude_sessions() -> list[bytes]:
     """Recordings of Claude Code."""
-    return small(_said(recording.folder) for recording in recordings())
+    return small(said_in(recording.folder) for recording in recordings())
 
 
 def acp_sessions() -> list[bytes]:
     """Recordings of agents of the Agent Client Protocol."""
-    return small(_said(recording.folder) for recording in acp_recordings())
+    return small(said_in(recording.folder) for recording in acp_recordings())
 
 
 def spoken_in(dialect: Dialect) -> Callable[[], list[bytes]]:

@@ -198,7 +198,7 @@ class Measurer:
             kind = type(event)
             if kind is ev.Unknown or kind is ev.Malformed:
                 found.append(Measurement(UNUSUAL_LINES, 1, (event.type,)))
-            elif type(event) is ev.Complete and event.data.cost_usd:
+            elif type(event) is ev.Complete and event.data.cost_usd is not None and event.data.cost_usd > 0:
                 turn = next((span for span in reversed(spans) if span.name.startswith("invoke_agent")), None)
                 model = self._labels({} if turn is None else turn.attributes, COST.labels)
                 found.append(Measurement(COST, event.data.cost_usd, model, turn))

@@ -32,6 +32,7 @@ from turnwire.normalize.recordings.session_files import (
     TokenCounts,
 )
 from turnwire.protocol.errors import TurnwireError
+from turnwire.protocol.quantities import amount, count
 from turnwire.recordings.session_file import format_of, survey_of
 from turnwire.tracing.prices import Prices
 
@@ -434,7 +435,7 @@ class Index:
     def _answer(self, session: str, answers: Iterable[Answer]) -> None:
         self._db.executemany(
             f"INSERT INTO answers VALUES ({', '.join('?' * 14)})",
-            ((session, *answer) for answer in answers),
+            ((session, *_possible(answer)) for answer in answers),
         )
 
     def say(self, session: str, said: Iterable[tuple[SearchableText, int | None]]) -> None:
@@ -488,7 +489,7 @@ class Index:
                     f"INSERT OR REPLACE INTO sessions VALUES ({', '.join('?' * 20)})",
                     (
                         identity, listed.path, listed.agent, listed.folder, listed.title, listed.first_prompt, listed.began,
-                        listed.ended, listed.turns, listed.cost_usd, listed.cost_is_whole, 0.0, 0.0, listed.git_branch,
+                        listed.ended, listed.turns, amount(listed.cost_usd), listed.cost_is_whole, 0.0, 0.0, listed.git_branch,
                         listed.model, listed.version, listed.size, None, 0, 0,
                     ),
                 )  # fmt: skip
@@ -811,6 +812,19 @@ class Index:
                 )
             )
         return spent
+
+
+def _possible(answer: Answer) -> Answer:
+    """Return an answer with numbers that the tables can hold: earlier versions journaled whatever an agent told."""
+    input_tokens, output_tokens, read, created = (count(tokens) or 0 for tokens in answer[3:7])
+    return answer._replace(
+        input_tokens=input_tokens,
+        output_tokens=output_tokens,
+        cache_read_input_tokens=read,
+        cache_creation_input_tokens=created,
+        cache_creation_1h_input_tokens=count(answer.cache_creation_1h_input_tokens) or 0,
+        cost_usd=amount(answer.cost_usd),
+    )
 
 
 def _blocks(times: Iterable[float]) -> list[float]:

@@ -5,6 +5,8 @@ from datetime import datetime
 from turnwire.history.index import LIVE, ListedConversation
 from turnwire.hub.wire.frames_out import SessionSummary
 from turnwire.journal.sessions import SessionRecord
+from turnwire.normalize.events import Complete
+from turnwire.normalize.recordings.session_files import Answer
 
 
 def listed_of(record: SessionRecord, shown: SessionSummary, conversation: str | None) -> ListedConversation:
@@ -27,4 +29,19 @@ def listed_of(record: SessionRecord, shown: SessionSummary, conversation: str | 
         version=record.cli_version,
         size=0,
         branches=0,
+    )
+
+
+def answer_of(session: str, model: str | None, ts: str, event: Complete) -> Answer:
+    """Return what a turn of a session took, as the index keeps it. `ts`: when the turn ended."""
+    data, took = event.data, event.data.all_tokens or event.data
+    return Answer(
+        key=f"live:{event.session_id or '':36}:{session}:{event.operation_id}",
+        at=datetime.fromisoformat(ts).timestamp(),
+        model=model or "unknown",
+        input_tokens=took.input_tokens or 0,
+        output_tokens=took.output_tokens or 0,
+        cache_read_input_tokens=took.cache_read_input_tokens or 0,
+        cache_creation_input_tokens=took.cache_creation_input_tokens or 0,
+        cost_usd=data.cost_usd,
     )

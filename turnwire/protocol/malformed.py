@@ -15,8 +15,8 @@ class Malformed(Struct, frozen=True, gc=False):
     """The line, where it is text."""
     reason: str
     """What is wrong with it."""
-    asks: str | None = None
-    """Id of the control request in the line; its writer waits for an answer."""
+    asks: str | int | None = None
+    """Own id of the control request in the line; its writer waits for an answer."""
 
 
 def oversize(line: OversizeLine) -> Malformed:

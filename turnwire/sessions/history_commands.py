@@ -33,7 +33,6 @@ from turnwire.journal.base import Journal, JournalError
 from turnwire.normalize import events as ev
 from turnwire.normalize.events import AgentEvent, from_json
 from turnwire.normalize.events.envelope import Cursor, Envelope
-from turnwire.normalize.recordings.session_files import Answer
 from turnwire.sessions.claims import conversation_of
 from turnwire.sessions.hosted import refuse
 from turnwire.sessions.live import LiveSession
@@ -502,7 +501,7 @@ class HistoryCommands:
     async def _index_one(self, session: LiveSession, known: int) -> None:
         from turnwire.history.conversation_text import Conversation, searched  # noqa: PLC0415 - as above
         from turnwire.history.index import LogPiece  # noqa: PLC0415 - as above
-        from turnwire.history.live import listed_of  # noqa: PLC0415 - as above
+        from turnwire.history.live import answer_of, listed_of  # noqa: PLC0415 - as above
 
         folded, shown, imported = Conversation(), session.summary(), False
         about_it = listed_of(session.record, shown, _certain(session))
@@ -524,7 +523,7 @@ class HistoryCommands:
                     piece = replace(piece, seq=envelope.seq)
                 case ev.Complete() if not imported:
                     piece.said.extend(searched(folded.parts))
-                    answer = _answer(session.session, shown.model, envelope.ts, event)
+                    answer = answer_of(session.session, shown.model, envelope.ts, event)
                     piece.answers.append(answer._replace(began=began))
                     began = answer.at
                     folded = Conversation()
@@ -560,20 +559,6 @@ def listed_title(listed: "ListedConversation") -> str:
     from turnwire.history.history import shown_title  # noqa: PLC0415 - as above
 
     return shown_title(listed)
-
-
-def _answer(session: str, model: str | None, ts: str, event: ev.Complete) -> Answer:
-    data, took = event.data, event.data.all_tokens or event.data
-    return Answer(
-        key=f"live:{event.session_id or '':36}:{session}:{event.operation_id}",
-        at=datetime.fromisoformat(ts).timestamp(),
-        model=model or "unknown",
-        input_tokens=took.input_tokens or 0,
-        output_tokens=took.output_tokens or 0,
-        cache_read_input_tokens=took.cache_read_input_tokens or 0,
-        cache_creation_input_tokens=took.cache_creation_input_tokens or 0,
-        cost_usd=data.cost_usd,
-    )
 
 
 def _place(listed: "ListedConversation") -> str:

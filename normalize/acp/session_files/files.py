@@ -48,6 +48,7 @@ from turnwire.protocol.json_values import JsonObject
 from turnwire.protocol.parsing import generic
 from turnwire.protocol.parsing.depth import is_too_deep
 from turnwire.protocol.parsing.glued import records_in
+from turnwire.protocol.quantities import clamped
 from turnwire.protocol.text import scrub_json
 
 _SHOWN = 500
@@ -87,10 +88,6 @@ def time_of(record: JsonObject) -> float | None:
         return moment(stamp)
     at = whole(record, "time")
     return at / 1000 if at is not None and 0 < at < _MOST else None
-
-
-def _counted(count: int) -> int:
-    return min(max(count, 0), _MOST)
 
 
 class _Repeats:
@@ -270,8 +267,8 @@ class FileSurvey:
             case TokensUsed():
                 took = self._sums if step.is_sum else self._took
                 took[step.key] = Answer(
-                    step.key, at, step.model, _counted(step.sent), _counted(step.written), _counted(step.cache_read),
-                    _counted(step.cache_written), step.cost_usd,
+                    step.key, at, step.model, clamped(step.sent), clamped(step.written), clamped(step.cache_read),
+                    clamped(step.cache_written), step.cost_usd,
                 )  # fmt: skip
             case _:
                 pass
@@ -462,7 +459,7 @@ class BranchReader:
 
     def _add(self, step: TokensUsed) -> None:
         kinds = (step.sent, step.written, step.cache_read, step.cache_written)
-        self._used = [used + _counted(count) for used, count in zip(self._used, kinds, strict=True)]
+        self._used = [used + clamped(count) for used, count in zip(self._used, kinds, strict=True)]
 
     def _context(self, step: TokensUsed) -> list[DatedInput]:
         if step.context is None or step.window is None:

@@ -7,7 +7,6 @@ because the tool has answered or the turn is over.
 from collections.abc import Collection
 from typing import Literal
 
-import msgspec
 from msgspec import Struct
 
 from turnwire.normalize.claude import tools
@@ -28,6 +27,7 @@ from turnwire.normalize.payloads import AskUserPayload, ShowPlanPayload
 from turnwire.normalize.vocabulary import VoidReason
 from turnwire.protocol.claude import control, requests
 from turnwire.protocol.claude.answers import Deny, read_permission
+from turnwire.protocol.claude.decode import message_of
 from turnwire.protocol.json_values import JsonObject, text_at
 
 MAX_SETTLED = 1000
@@ -129,11 +129,12 @@ class Requests:
 
     def reopened(self, value: JsonObject) -> list[AgentEvent]:
         """A request of the CLI's past still waits (2.1.330, in the answer to `initialize`)."""
-        try:
-            message = msgspec.convert(value, control.ControlRequest)
-        except msgspec.ValidationError:
-            return []
-        return self.on_request(message.request_id, message.request)
+        message = message_of(value)
+        return (
+            self.on_request(message.request_id, message.request)
+            if isinstance(message, control.ControlRequest)
+            else []
+        )
 
     def on_response(self, response: control.ControlResponse) -> list[AgentEvent]:
         """Handle our response to the CLI. The decision is published only if it was not published before."""

@@ -14,6 +14,23 @@ _REMEMBERED = 256
 """Our requests whose response may still arrive. Old CLIs never answer unknown requests."""
 
 
+ANSWERED = frozenset(
+    {
+        requests.CanUseTool,
+        requests.HookCallback,
+        requests.McpMessage,
+        requests.Elicitation,
+        requests.RequestUserDialog,
+    }
+)
+"""Requests of the CLI that turnwire answers; any other one is refused."""
+
+
+def is_unanswered(message: Message) -> bool:
+    """Return whether a message is a request that turnwire only refuses."""
+    return isinstance(message, control.ControlRequest) and type(message.request) not in ANSWERED
+
+
 def asked(state: ClaudeState, message: control.ControlRequest) -> list[AgentEvent]:
     """The CLI asks us."""
     return state.requests.on_request(message.request_id, message.request)

@@ -14,9 +14,7 @@ from turnwire.normalize.claude.conversation import SYNTHETIC
 from turnwire.normalize.common.times import moment
 from turnwire.normalize.recordings.session_files import Answer, ConversationSummary, Estimate, TokenCounts
 from turnwire.protocol.claude.session_lines import CostState, LineFields, LineHead, MessageHead, Tokens
-
-_MOST = (1 << 53) - 1
-"""The largest number of an event."""
+from turnwire.protocol.quantities import amount
 
 _WEIGHTS = (1.0, 5.0, 0.1, 1.25, 0.75)
 """Relative cost of tokens for a model without known prices, in units of one sent token: sent, written, read from the cache,
@@ -78,8 +76,7 @@ class Answers:
         """Take the CLI's totals so far."""
         self._totals.append(dollars(total_cost_usd) or 0.0)
         for model, used in by_model.items():
-            if 0 <= used.cost_usd <= _MOST:
-                self._told[plain_name(model)] = used
+            self._told[plain_name(model)] = used
 
     def note(self, line: LineHead, agent: str | None, *, of_main: bool) -> bool:
         """Take a record of the model. Returns whether it is an answer. `of_main`: it is in the main thread."""
@@ -89,7 +86,7 @@ class Answers:
             return False
         self.first_model = self.first_model or model
         if of_main:
-            tokens = min(sum(counts_of(head.usage)), _MOST)
+            tokens = sum(counts_of(head.usage))
             if tokens > self.largest.get(model, -1):
                 self.largest[model] = tokens
         key, is_copy = self._key(line, agent, of_main=of_main)
@@ -211,7 +208,7 @@ class Answers:
         for row in rows:
             of_model.setdefault(self._plain_name(row[0].model), []).append(row)
         for model, used in self._told.items():
-            told = used.cost_usd - _SEARCH_USD * _count(used.web_search_requests)
+            told = used.cost_usd - _SEARCH_USD * used.web_search_requests
             answered = of_model.get(model, [])
             at = answered[-1][0].at if answered else None
             # a price may differ for long prompts, and by the day: then each answer by itself tells
@@ -259,30 +256,18 @@ def advice(key: str, line: LineFields, head: MessageHead) -> list[tuple[str, str
 
 def counts_of(tokens: Tokens | CostState) -> tuple[int, int, int, int]:
     """Return the tokens sent, written, read from the cache and written to the cache."""
-    counts = (
+    return (
         tokens.input_tokens,
         tokens.output_tokens,
         tokens.cache_read_input_tokens,
         tokens.cache_creation_input_tokens,
     )
-    if min(counts) >= 0 and max(counts) <= _MOST:
-        return counts
-    return (
-        _count(tokens.input_tokens),
-        _count(tokens.output_tokens),
-        _count(tokens.cache_read_input_tokens),
-        _count(tokens.cache_creation_input_tokens),
-    )
 
 
 def dollars(cost: float | None) -> float | None:
     """Return a cost if it is a possible one; otherwise None."""
-    return None if cost is None or not 0 <= cost <= _MOST else round(cost, 10)
-
-
-def _count(count: int) -> int:
-    """Return a token count, limited to the range that an event can hold."""
-    return min(max(count, 0), _MOST)
+    possible = amount(cost)
+    return None if possible is None else round(possible, 10)
 
 
 def _counts(tokens: Tokens | CostState) -> TokenCounts:
@@ -293,14 +278,13 @@ def _counts(tokens: Tokens | CostState) -> TokenCounts:
         if tokens.cache_creation
         else 0
     )
-    counts = TokenCounts(
+    return TokenCounts(
         tokens.input_tokens,
         tokens.output_tokens,
         tokens.cache_read_input_tokens,
         tokens.cache_creation_input_tokens,
         hour,
     )
-    return counts if min(counts) >= 0 and max(counts) <= _MOST else TokenCounts(*map(_count, counts))
 
 
 def _weight(counts: TokenCounts) -> float:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
-from session_harness import SessionHarness
+from session_harness import SessionHarness, always
 
 from turnwire.adapter.claude.opening import open_session
 from turnwire.adapter.hooks.settings import HookSetting
@@ -27,6 +27,7 @@ from turnwire.adapter.session.notices import SessionNotice
 from turnwire.normalize.inputs import Ended, Received
 from turnwire.protocol.claude.control import ControlResponse
 from turnwire.protocol.claude.messages import User
+from turnwire.protocol.claude.requests import CanUseTool
 from turnwire.protocol.json_values import Json, JsonObject
 from waiting import until
 
@@ -543,3 +544,36 @@ async def test_what_cannot_start_is_refused_in_words(tmp_path: Path) -> None:
     with pytest.raises(CommandError, match="fork: needs resume"):
         async with open_session(impossible):
             pass
+
+
+ODD_IDS = """
+ODD = [5, 0, -1, 1.5, True, {"a": [1]}, [], "x" * 5000, "a\\u0000\\u001b\\n", "\\u202eq", "é"]
+CANNOT = [{}, {"request_id": None}, {"request_id": ""}]
+ASK = {"subtype": "can_use_tool", "tool_name": "Bash", "input": {"command": "ls"}}
+for message in messages():
+    if message["type"] == "user":
+        for fields in CANNOT:
+            say({"type": "control_request", **fields})
+            say({"type": "control_request", **fields, "request": ASK})
+        for name in ODD:
+            say({"type": "control_request", "request_id": name, "request": ASK})
+        say({"type": "control_request", "request_id": "other", "request": {"subtype": "dance"}})
+        wanted = [json.dumps(name) for name in [*ODD, "other"]]
+    elif message["type"] == "control_response":
+        wanted.remove(json.dumps(message["response"]["request_id"]))
+        if not wanted:
+            end()
+"""
+
+
+async def test_a_person_answers_a_request_whatever_its_id_and_none_ends_the_session(stage: Stage) -> None:
+    async with stage.harness(ODD_IDS) as harness:
+        harness.answer = always("allow_once")
+        result = await harness.turn("Ask.")
+        assert result.subtype == "success"
+        asked = [name for name, _ in harness.asked(CanUseTool)]
+        assert len(set(asked)) == len(asked) == 11
+        assert all(name.isascii() and name.isprintable() and 0 < len(name) <= 200 for name in asked)
+        assert [one.pending_id for one in harness.decisions] == asked
+        assert harness.session.pending == ()
+        await harness.session.prompt("Go on.")  # it lives

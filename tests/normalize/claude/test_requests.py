@@ -1,5 +1,6 @@
 """What the CLI asks and waits for: published once, and over once."""
 
+import json
 from typing import Any
 
 import pytest
@@ -17,7 +18,12 @@ from tests.normalize.lines import (
     tool_use,
     user,
 )
-from turnwire.normalize.inputs import Decision
+from turnwire.normalize import events as ev
+from turnwire.normalize.claude.core import ClaudeCore
+from turnwire.normalize.inputs import Decision, Sent
+from turnwire.protocol.claude.answers import Deny, answer_permission
+from turnwire.protocol.claude.decode import decode
+from turnwire.protocol.claude.encode import encode
 
 RULE = {
     "type": "addRules",
@@ -486,3 +492,35 @@ def test_requests_of_ours_that_are_never_answered_are_forgotten_in_time() -> Non
 def test_lines_we_write_that_are_no_messages_of_a_host_say_nothing() -> None:
     talk = Talk()
     assert talk.says(assistant(text("x")), system("x")) == []
+
+
+@pytest.mark.parametrize("fields", [{}, {"request_id": None}, {"request_id": ""}])
+def test_a_request_that_nobody_can_answer_is_an_unknown_line(fields: dict[str, object]) -> None:
+    for kind in ("control_request", "control_cancel_request"):
+        line = json.dumps({"type": kind, **fields}).encode()
+        [event] = ClaudeCore().receive(decode(line), line)
+        assert isinstance(event, ev.Unknown)
+        assert (event.message_type, event.raw) == (kind, line.decode())
+
+
+def test_a_request_that_turnwire_does_not_know_is_published_as_an_unknown_line() -> None:
+    line = b'{"type":"control_request","request_id":"r","request":{"subtype":"dance"}}'
+    [event] = ClaudeCore().receive(decode(line), line)
+    assert isinstance(event, ev.Unknown)
+    assert (event.message_type, event.raw) == ("control_request/dance", line.decode())
+
+
+@pytest.mark.parametrize("own_id", [5, 0, 1.5, True, [], {"a": 1}, "x" * 201, "\n", "é"])
+def test_a_request_with_an_odd_id_gets_a_name_and_its_answer_the_id(own_id: object) -> None:
+    asked = {"subtype": "can_use_tool", "tool_name": "Bash", "input": {}}
+    core = ClaudeCore()
+    [event] = core.receive(
+        decode(json.dumps({"type": "control_request", "request_id": own_id, "request": asked}).encode())
+    )
+    assert isinstance(event, ev.PermissionRequest)
+    assert core.pending == (event.pending_id,)
+    assert event.pending_id.startswith("request-")
+    answered = decode(encode(answer_permission(own_id, Deny("no"))))
+    [resolved] = core.handle(Sent(b"", answered))
+    assert isinstance(resolved, ev.PermissionResolved)
+    assert resolved.pending_id == event.pending_id

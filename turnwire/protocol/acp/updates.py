@@ -6,6 +6,7 @@ from msgspec import Struct, field
 
 from turnwire.protocol.acp.content import AnyContent, AnyShown, Location, UnknownContent, UnknownShown
 from turnwire.protocol.json_values import Foreign, Json, JsonObject, text_at
+from turnwire.protocol.quantities import Count
 
 
 def _nothing() -> AnyContent:
@@ -146,9 +147,9 @@ class SessionInfoUpdate(Update, frozen=True, gc=False, tag="session_info_update"
 class UsageUpdate(Update, frozen=True, gc=False, tag="usage_update"):
     """How full the context is, and what the session has cost."""
 
-    used: int | None = None
+    used: Count | None = None
     """Tokens in the context."""
-    size: int | None = None
+    size: Count | None = None
     """Tokens that fit."""
     cost: JsonObject | None = None
     """`{"amount", "currency"}` of the whole session."""

@@ -11,7 +11,7 @@ from msgspec import Struct, field
 
 from turnwire.protocol.claude.control import ControlResponse, success
 from turnwire.protocol.claude.encode import EncodeError, to_json
-from turnwire.protocol.json_values import JsonObject
+from turnwire.protocol.json_values import Json, JsonObject
 from turnwire.protocol.parsing import lenient
 
 
@@ -55,14 +55,14 @@ class HookOutput(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True
     """Of PreToolUse: {hookEventName, permissionDecision: allow|deny|ask, permissionDecisionReason, updatedInput}."""
 
 
-def answer_permission(request_id: str, answer: Answer) -> ControlResponse:
+def answer_permission(request_id: Json, answer: Answer) -> ControlResponse:
     """Return the control response for a permission request; EncodeError for an allow without `updated_input`."""
     if isinstance(answer, Allow) and answer.updated_input is None:
         raise EncodeError("an allow needs updatedInput, because older CLIs treat one without it as a denial")
     return success(request_id, to_json(answer))
 
 
-def answer_hook(request_id: str, output: HookOutput) -> ControlResponse:
+def answer_hook(request_id: Json, output: HookOutput) -> ControlResponse:
     """Return the control response for a hook callback."""
     return success(request_id, to_json(output))
 

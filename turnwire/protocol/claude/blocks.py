@@ -10,6 +10,7 @@ from msgspec import Struct, field
 
 from turnwire.protocol.json_values import Foreign, Json, JsonObject, text_at
 from turnwire.protocol.parsing import depth
+from turnwire.protocol.quantities import Count
 
 
 class Block(Struct, frozen=True, gc=False, omit_defaults=True, tag_field="type"):
@@ -146,24 +147,24 @@ Content: TypeAlias = str | list[AnyBlock]
 class CacheCreation(Struct, frozen=True, gc=False):
     """Tokens written to the cache, by how long it keeps them."""
 
-    ephemeral_1h_input_tokens: int = 0
+    ephemeral_1h_input_tokens: Count = 0
     """Tokens cached for an hour, which cost more."""
 
 
 class Usage(Struct, frozen=True, gc=False, omit_defaults=True):
     """Tokens of one API response or of one turn. Unused fields of the API are dropped."""
 
-    input_tokens: int = 0
+    input_tokens: Count = 0
     """Tokens sent that no cache had."""
-    output_tokens: int = 0
+    output_tokens: Count = 0
     """Tokens written by the model."""
-    cache_creation_input_tokens: int = 0
+    cache_creation_input_tokens: Count = 0
     """Tokens sent and written to the cache."""
-    cache_read_input_tokens: int = 0
+    cache_read_input_tokens: Count = 0
     """Tokens read from the cache."""
     cache_creation: CacheCreation | None = None
     """Tokens written to the cache, by duration."""
-    total_tokens: int | None = None
+    total_tokens: Count | None = None
     """Sent and written tokens together. Only Qwen Code reports it; its results count the whole session."""
 
     @property

@@ -5,19 +5,48 @@ three shapes: the official one (`response.request_id`, `response.response`), one
 and the payload under `result`, and both at once. CLIs obey only the first; `ControlResponse` reads all of them.
 """
 
-from msgspec import Struct, field
+from hashlib import blake2b
+from typing import Annotated, TypeAlias
+
+import msgspec
+from msgspec import Meta, Struct, field
 
 from turnwire.protocol.claude.requests import AnyRequest, UnknownRequest
 from turnwire.protocol.json_values import Json, JsonObject
+
+RequestId: TypeAlias = Annotated[str, Meta(min_length=1)] | int | float | bool | list[Json] | JsonObject
+"""The id of a request: any value but null and the empty text. The answer repeats it as it came."""
+
+_LONGEST_NAME = 200
+"""Characters of an id that is a name as it is."""
+
+
+def name_of(own_id: Json) -> str:
+    """Return the name of a request for frontends and logs; "" if the id is null or empty, so that nobody can answer it.
+
+    Short printable ASCII is a name as it is. Any other id gets a name of ours, the same for the same id.
+    """
+    if type(own_id) is str and own_id.isascii() and own_id.isprintable() and len(own_id) <= _LONGEST_NAME:
+        return own_id
+    if own_id is None:
+        return ""
+    return f"request-{blake2b(msgspec.json.encode(own_id, order='sorted'), digest_size=8).hexdigest()}"
 
 
 class ControlRequest(Struct, frozen=True, gc=False, tag_field="type", tag="control_request"):
     """One side asks the other."""
 
-    request_id: str = ""
+    __match_args__ = ("request_id", "request")
+
+    own_id: RequestId = field(name="request_id")
     """The id that the answer repeats."""
     request: AnyRequest = UnknownRequest(None)
     """The request's body."""
+
+    @property
+    def request_id(self) -> str:
+        """The request's name."""
+        return name_of(self.own_id)
 
 
 class ResponseBody(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
@@ -25,8 +54,8 @@ class ResponseBody(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=Tr
 
     subtype: str | None = None
     """success or error."""
-    request_id: str | None = None
-    """The answered request."""
+    request_id: Json = None
+    """The answered request, by its own id."""
     response: Json = None
     """The answer's payload."""
     result: Json = None
@@ -48,13 +77,13 @@ class ControlResponse(
 
     response: ResponseBody = ResponseBody()
     """The answer."""
-    outer_request_id: str | None = field(default=None, name="request_id")
+    outer_request_id: Json = field(default=None, name="request_id")
     """The answered request, where Kandev puts it."""
 
     @property
     def request_id(self) -> str:
-        """The answered request, in any of the shapes; "" if there is none."""
-        return self.response.request_id or self.outer_request_id or ""
+        """The name of the answered request, in any of the shapes; "" if there is none."""
+        return name_of(self.response.request_id) or name_of(self.outer_request_id)
 
     @property
     def payload(self) -> Json:
@@ -73,15 +102,22 @@ class ControlResponse(
 class ControlCancelRequest(Struct, frozen=True, gc=False, tag_field="type", tag="control_cancel_request"):
     """The CLI cancels a request: nobody needs to answer it. Never write it to a CLI (1.0 and 2.0 exit)."""
 
-    request_id: str = ""
+    __match_args__ = ("request_id",)
+
+    own_id: RequestId = field(name="request_id")
     """The request."""
 
+    @property
+    def request_id(self) -> str:
+        """The request's name."""
+        return name_of(self.own_id)
 
-def success(request_id: str, payload: JsonObject | None = None) -> ControlResponse:
+
+def success(request_id: Json, payload: JsonObject | None = None) -> ControlResponse:
     """Return the official shape of a good answer."""
     return ControlResponse(response=ResponseBody(subtype="success", request_id=request_id, response=payload))
 
 
-def failure(request_id: str, error: str) -> ControlResponse:
+def failure(request_id: Json, error: str) -> ControlResponse:
     """Return the official shape of a failure. A permission is refused otherwise: see `turnwire.protocol.claude.answers`."""
     return ControlResponse(response=ResponseBody(subtype="error", request_id=request_id, error=error))

@@ -5,7 +5,7 @@ rejects goes through a generic parser and is built field by field. So a wrong fi
 loses only itself.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from typing import TypeAlias, final, get_args
 
 import msgspec
@@ -107,6 +107,8 @@ _decode_system: Callable[[bytes], system.System] = msgspec.json.Decoder(_SystemL
 _MODELS: dict[str, type[Message]] = {
     str(model.__struct_config__.tag): model for model in get_args(_Line) if model is not _SystemHead
 }
+_NAMED: Container[type | None] = frozenset({control.ControlRequest, control.ControlCancelRequest})
+"""Messages that mean nothing without the id of a request."""
 _SYSTEM_MODELS: dict[str, type[system.System]] = {
     str(model.__struct_config__.tag): model for model in get_args(_SystemLine)
 }
@@ -166,10 +168,11 @@ def _beyond(line: bytes) -> Malformed:
     return Malformed(_text(line), TOO_DEEP, _asks(line))
 
 
-def _asks(line: bytes) -> str | None:
-    """Return the id of the control request in an unreadable line, if it is one."""
+def _asks(line: bytes) -> str | int | None:
+    """Return the own id of the control request in an unreadable line, if it is one."""
     said = outermost(line, ("type", "request_id"))
-    return text_at(said, "request_id") or None if said.get("type") == "control_request" else None
+    own_id = said.get("request_id")
+    return None if said.get("type") != "control_request" or own_id == "" else own_id
 
 
 def _decode_odd(line: bytes) -> Message:
@@ -189,6 +192,8 @@ def _build(value: JsonObject) -> Message:
     if kind == "system":
         return _build_system(value)
     model = _MODELS.get(kind) if isinstance(kind, str) else None
+    if model in _NAMED and value.get("request_id") in (None, ""):
+        return Unknown(value)
     return Unknown(value) if model is None else lenient.build(model, value)
 
 

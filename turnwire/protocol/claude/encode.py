@@ -46,7 +46,10 @@ def encode_input(message: Message) -> bytes:
                     "a control request needs a request_id and a subtype; set both before writing it"
                 )
         case ControlResponse():
-            if not message.response.request_id or message.response.subtype not in ("success", "error"):
+            if message.response.request_id in (None, "") or message.response.subtype not in (
+                "success",
+                "error",
+            ):
                 raise EncodeError(
                     "a control response needs response.request_id and the subtype success or error"
                 )

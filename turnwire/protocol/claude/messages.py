@@ -28,6 +28,7 @@ from turnwire.protocol.claude.stream import AnyApiEvent, UnknownApiEvent
 from turnwire.protocol.claude.system import System
 from turnwire.protocol.json_values import Foreign, Json, JsonObject, text_at
 from turnwire.protocol.malformed import Malformed
+from turnwire.protocol.quantities import Count
 
 
 class AssistantBody(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
@@ -55,7 +56,7 @@ class AbandonedBlocks(Struct, frozen=True, gc=False, omit_defaults=True):
 
     api_message_id: str | None = None
     """The API's message id."""
-    from_block_index: int = 0
+    from_block_index: Count = 0
     """The first block that is void."""
 
 
@@ -76,7 +77,7 @@ class Assistant(
     """authentication_failed, billing_error, rate_limit, invalid_request, server_error, unknown, …"""
     is_api_error_message: bool | None = None
     """True if the text is an error of the API (2.1)."""
-    api_error_status: int | None = None
+    api_error_status: Count | None = None
     """The HTTP status of that error."""
     aborted: bool | None = None
     """True if an interrupt cut the message (2.1.220 and later)."""

@@ -6,6 +6,7 @@ Nothing here starts, continues or ends a turn.
 from msgspec import Struct, field
 
 from turnwire.protocol.json_values import Json
+from turnwire.protocol.quantities import Amount, Count
 
 
 class RateLimitInfo(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True, rename="camel"):
@@ -13,11 +14,11 @@ class RateLimitInfo(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=T
 
     status: str = ""
     """allowed, allowed_warning or rejected."""
-    resets_at: int | float | None = None
+    resets_at: Amount | None = None
     """When the window ends, in seconds since 1970."""
     rate_limit_type: str | None = None
     """five_hour, seven_day, …"""
-    utilization: int | float | None = None
+    utilization: Amount | None = None
     """The share that is used, 0 to 1."""
     overage_status: str | None = None
     """The same for paid overage."""
@@ -45,7 +46,7 @@ class RateLimit(
 
     message: Json = None
     """What to tell the user; text, or an object of no known shape."""
-    retry_after: int | float | None = None
+    retry_after: Amount | None = None
     """Seconds to wait."""
     uuid: str | None = None
     """The line's own id."""
@@ -79,7 +80,7 @@ class ToolProgress(
     """The tool."""
     parent_tool_use_id: str | None = None
     """The tool call whose subagent called it."""
-    elapsed_time_seconds: int | float = 0
+    elapsed_time_seconds: Amount = 0
     """For how long it runs."""
     task_id: str | None = None
     """The background task, if it became one."""
@@ -162,11 +163,11 @@ class Goal(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
 
     condition: str = ""
     """When it is reached."""
-    iterations: int | None = None
+    iterations: Count | None = None
     """How often it was looked at, and did not hold."""
-    set_at: int | float | None = None
+    set_at: Amount | None = None
     """When it was set, in milliseconds since 1970."""
-    tokens_at_start: int | None = None
+    tokens_at_start: Count | None = None
     """Tokens used when it was set."""
     last_reason: str | None = None
     """Why it did not hold the last time."""

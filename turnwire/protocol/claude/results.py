@@ -9,6 +9,7 @@ from msgspec import Struct, field
 
 from turnwire.protocol.claude.blocks import Usage
 from turnwire.protocol.json_values import Json, JsonObject
+from turnwire.protocol.quantities import Amount, Count
 
 _DIAGNOSTIC = "[ede_diagnostic]"
 """Begins a line that says nothing to a human; the only error of many interrupted turns (2.1)."""
@@ -17,24 +18,24 @@ _DIAGNOSTIC = "[ede_diagnostic]"
 class ModelUsage(Struct, frozen=True, gc=False, omit_defaults=True, rename="camel"):
     """What one model used in this process, cumulative."""
 
-    input_tokens: int = 0
+    input_tokens: Count = 0
     """Tokens sent that no cache had."""
-    output_tokens: int = 0
+    output_tokens: Count = 0
     """Tokens written."""
-    cache_read_input_tokens: int = 0
+    cache_read_input_tokens: Count = 0
     """Tokens read from the cache."""
-    cache_creation_input_tokens: int = 0
+    cache_creation_input_tokens: Count = 0
     """Tokens written to the cache."""
-    cost_usd: int | float = field(default=0, name="costUSD")
+    cost_usd: Amount = field(default=0, name="costUSD")
     """Dollars."""
-    context_window: int | None = None
+    context_window: Count | None = None
     """The size of the model's context window; absent in 1.0."""
 
 
 class SpecModelUsage(Struct, frozen=True, gc=False, omit_defaults=True):
     """The same as Kandev spells it."""
 
-    context_window: int | None = None
+    context_window: Count | None = None
     """The size of the model's context window."""
 
 
@@ -54,11 +55,11 @@ class Result(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True, ta
     """success, error_during_execution, error_max_turns, error_max_budget_usd; miriad-code: error, cancelled."""
     is_error: bool | None = None
     """True for errors; API errors are subtype success with is_error true; 1.0 and 2.0.14 say false on error_*."""
-    duration_ms: int | float | None = None
+    duration_ms: Amount | None = None
     """Milliseconds of the turn."""
-    duration_api_ms: int | float | None = None
+    duration_api_ms: Amount | None = None
     """Milliseconds in the API."""
-    num_turns: int | None = None
+    num_turns: Count | None = None
     """Exchanges with the model."""
     result: str | ResultText | None = None
     """The last text block again; absent on error_*."""
@@ -70,9 +71,9 @@ class Result(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True, ta
     """Why the model stopped."""
     terminal_reason: str | None = None
     """completed, max_turns, api_error, aborted_streaming, … (2.1)."""
-    total_cost_usd: int | float | None = None
+    total_cost_usd: Amount | None = None
     """Dollars since the process started."""
-    cost_usd: int | float | None = None
+    cost_usd: Amount | None = None
     """Dollars as Kandev has it."""
     usage: Usage | None = None
     """Tokens of this turn."""
@@ -82,9 +83,9 @@ class Result(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True, ta
     """What each model used in this turn; empty where none was asked, absent before 2.1.318 or so."""
     model_usage_snake: dict[str, SpecModelUsage] = field(default_factory=dict, name="model_usage")
     """The context window of each model, as Kandev has it."""
-    total_input_tokens: int | None = None
+    total_input_tokens: Count | None = None
     """Tokens sent, as Kandev has it."""
-    total_output_tokens: int | None = None
+    total_output_tokens: Count | None = None
     """Tokens written, as Kandev has it."""
     permission_denials: list[JsonObject] = field(default_factory=list)
     """Tool calls that were refused: {tool_name, tool_use_id, tool_input}."""
@@ -94,7 +95,7 @@ class Result(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True, ta
     """What went wrong (2.1)."""
     error: Json = None
     """The same as Amp (a text) and Qwen Code ({message}) tell it."""
-    api_error_status: int | None = None
+    api_error_status: Count | None = None
     """The HTTP status of an API error (2.1)."""
     api_error_type: str | None = None
     """The API's word for that error (2.1.330)."""

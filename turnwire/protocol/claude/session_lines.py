@@ -14,6 +14,7 @@ from msgspec import Struct, field
 from turnwire.protocol.json_values import Json, JsonObject
 from turnwire.protocol.parsing import generic, lenient
 from turnwire.protocol.parsing.depth import is_too_deep
+from turnwire.protocol.quantities import Amount, Count
 from turnwire.protocol.text import scrub_json
 
 WORKFLOW = "wf_"
@@ -36,13 +37,13 @@ class Attachment(Struct, frozen=True, gc=False, omit_defaults=True):
 class CostState(Struct, frozen=True, gc=False, omit_defaults=True):
     """The usage and cost of one model in a `cost-state`."""
 
-    input_tokens: int = field(default=0, name="inputTokens")
-    output_tokens: int = field(default=0, name="outputTokens")
-    cache_read_input_tokens: int = field(default=0, name="cacheReadInputTokens")
-    cache_creation_input_tokens: int = field(default=0, name="cacheCreationInputTokens")
-    cache_creation_1h_input_tokens: int = field(default=0, name="cacheCreationEphemeral1hInputTokens")
-    web_search_requests: int = field(default=0, name="webSearchRequests")
-    cost_usd: int | float = field(default=0, name="costUSD")
+    input_tokens: Count = field(default=0, name="inputTokens")
+    output_tokens: Count = field(default=0, name="outputTokens")
+    cache_read_input_tokens: Count = field(default=0, name="cacheReadInputTokens")
+    cache_creation_input_tokens: Count = field(default=0, name="cacheCreationInputTokens")
+    cache_creation_1h_input_tokens: Count = field(default=0, name="cacheCreationEphemeral1hInputTokens")
+    web_search_requests: Count = field(default=0, name="webSearchRequests")
+    cost_usd: Amount = field(default=0, name="costUSD")
 
 
 class Progress(Struct, frozen=True, gc=False, omit_defaults=True):
@@ -111,9 +112,9 @@ class LineFields(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True
     """Of `custom-title`: the title that a human gave."""
     ai_title: str | None = None
     """Of `ai-title`: the title that a model gave."""
-    cost_usd: int | float | None = field(default=None, name="costUSD")
+    cost_usd: Amount | None = field(default=None, name="costUSD")
     """Cost of an answer in dollars (before about 1.0.9)."""
-    total_cost_usd: int | float | None = field(default=None, name="totalCostUSD")
+    total_cost_usd: Amount | None = field(default=None, name="totalCostUSD")
     """Of `cost-state`: cost of the session in dollars, including its resumed past and its fork's origin (2.1.330)."""
 
 
@@ -124,7 +125,7 @@ class SessionLine(LineFields, frozen=True, kw_only=True):
     """True if the text is an error of the API."""
     error: str | None = None
     """The kind of that error."""
-    api_error_status: int | None = None
+    api_error_status: Count | None = None
     """Its HTTP status."""
     permission_mode: str | None = None
     """The permission mode of a prompt."""
@@ -189,17 +190,17 @@ class BlockHead(Struct, frozen=True, gc=False, omit_defaults=True):
 class CacheCreation(Struct, frozen=True, gc=False, omit_defaults=True):
     """Tokens written to the cache, by duration."""
 
-    ephemeral_1h_input_tokens: int = 0
+    ephemeral_1h_input_tokens: Count = 0
     """Tokens cached for an hour, which cost more."""
 
 
 class Tokens(Struct, frozen=True, gc=False, omit_defaults=True):
     """Tokens of an answer."""
 
-    input_tokens: int = 0
-    output_tokens: int = 0
-    cache_read_input_tokens: int = 0
-    cache_creation_input_tokens: int = 0
+    input_tokens: Count = 0
+    output_tokens: Count = 0
+    cache_read_input_tokens: Count = 0
+    cache_creation_input_tokens: Count = 0
     cache_creation: CacheCreation | None = None
 
 

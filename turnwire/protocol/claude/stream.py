@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from turnwire.protocol.claude.blocks import AnyBlock, UnknownBlock, Usage
 from turnwire.protocol.json_values import Foreign, text_at
+from turnwire.protocol.quantities import Count
 
 
 class Delta(Struct, frozen=True, gc=False, omit_defaults=False, tag_field="type"):
@@ -81,7 +82,7 @@ class MessageStart(ApiEvent, frozen=True, gc=False, tag="message_start"):
 class ContentBlockStart(ApiEvent, frozen=True, gc=False, tag="content_block_start"):
     """A block begins."""
 
-    index: int = 0
+    index: Count = 0
     """The block's place in the message, from 0."""
     content_block: AnyBlock = UnknownBlock(None)
     """The block, empty as yet."""
@@ -90,7 +91,7 @@ class ContentBlockStart(ApiEvent, frozen=True, gc=False, tag="content_block_star
 class ContentBlockDelta(ApiEvent, frozen=True, gc=False, tag="content_block_delta"):
     """A block grows."""
 
-    index: int = 0
+    index: Count = 0
     """The block's place in the message, from 0."""
     delta: AnyDelta = UnknownDelta(None)
     """What is added."""
@@ -99,7 +100,7 @@ class ContentBlockDelta(ApiEvent, frozen=True, gc=False, tag="content_block_delt
 class ContentBlockStop(ApiEvent, frozen=True, gc=False, tag="content_block_stop"):
     """A block is whole."""
 
-    index: int = 0
+    index: Count = 0
     """The block's place in the message, from 0."""
 
 

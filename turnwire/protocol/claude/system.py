@@ -8,6 +8,7 @@ agent says in system messages is in `turnwire.protocol.miriad.system`.
 from msgspec import Struct, field
 
 from turnwire.protocol.json_values import Json, JsonObject, text_at
+from turnwire.protocol.quantities import Amount, Count
 
 
 class System(Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True, tag_field="subtype"):
@@ -62,7 +63,7 @@ class Init(System, frozen=True, gc=False, kw_only=True, omit_defaults=True, tag=
     """Names of the skills (from 2.1)."""
     session_status: str | None = None
     """new or resumed, as Kandev's first message says; no real CLI does."""
-    largest_context: int | None = None
+    largest_context: Count | None = None
     """The most tokens that an answer of this model has had, of a conversation that is read from its file; no CLI says it."""
 
 
@@ -79,7 +80,7 @@ class Status(System, frozen=True, gc=False, kw_only=True, omit_defaults=True, ta
     """Why it failed (2.1.330)."""
     running: bool | None = None
     """Whether a turn runs; in miriad-code's answer to a status request."""
-    queued_messages: int | None = None
+    queued_messages: Count | None = None
     """How many prompts wait; likewise."""
     user_message_uuids: list[str] = field(default_factory=list)
     """The prompts that are being answered (2.1.330)."""
@@ -90,9 +91,9 @@ class CompactMetadata(Struct, frozen=True, gc=False, omit_defaults=True):
 
     trigger: str | None = None
     """manual or auto."""
-    pre_tokens: int | None = None
+    pre_tokens: Count | None = None
     """Context tokens before."""
-    post_tokens: int | None = None
+    post_tokens: Count | None = None
     """Context tokens after (2.1)."""
 
 
@@ -108,13 +109,13 @@ class CompactBoundary(
 class ApiRetry(System, frozen=True, gc=False, kw_only=True, omit_defaults=True, tag="api_retry"):
     """A request to the API failed and is tried again (2.1)."""
 
-    attempt: int = 0
+    attempt: Count = 0
     """Which attempt failed, from 1."""
-    max_retries: int = 0
+    max_retries: Count = 0
     """How many there will be."""
-    retry_delay_ms: int | float = 0
+    retry_delay_ms: Amount = 0
     """Milliseconds until the next one."""
-    error_status: int | None = None
+    error_status: Count | None = None
     """The HTTP status; null if there was no answer."""
     error: str = ""
     """The kind of error: rate_limit, overloaded, server_error, …"""
@@ -210,9 +211,9 @@ class ModelFallback(System, frozen=True, gc=False, kw_only=True, omit_defaults=T
 class ThinkingTokens(System, frozen=True, gc=False, kw_only=True, omit_defaults=True, tag="thinking_tokens"):
     """The model is reasoning; how much so far (2.1.330)."""
 
-    estimated_tokens: int = 0
+    estimated_tokens: Count = 0
     """Tokens so far."""
-    estimated_tokens_delta: int = 0
+    estimated_tokens_delta: Count = 0
     """Tokens since the last such message."""
 
 

@@ -4,6 +4,7 @@ from msgspec import Struct, field
 
 from turnwire.protocol.claude.system import System
 from turnwire.protocol.json_values import JsonObject
+from turnwire.protocol.quantities import Amount, Count
 
 
 class HookMessage(System, frozen=True, gc=False, kw_only=True, omit_defaults=True):
@@ -43,11 +44,11 @@ class HookResponse(HookMessage, frozen=True, gc=False, kw_only=True, omit_defaul
 class TaskUsage(Struct, frozen=True, gc=False, omit_defaults=True):
     """What a background task used so far."""
 
-    total_tokens: int = 0
+    total_tokens: Count = 0
     """Tokens."""
-    tool_uses: int = 0
+    tool_uses: Count = 0
     """Tool calls."""
-    duration_ms: int | float = 0
+    duration_ms: Amount = 0
     """Milliseconds."""
 
 

@@ -10,7 +10,7 @@ from itertools import count
 
 from msgspec import Struct
 
-from turnwire.protocol.claude.control import ControlRequest, ControlResponse
+from turnwire.protocol.claude.control import ControlRequest, ControlResponse, name_of
 from turnwire.protocol.claude.decode import NOT_AN_OBJECT, message_of
 from turnwire.protocol.claude.encode import as_value
 from turnwire.protocol.claude.messages import Message, Unknown, User, UserBody
@@ -119,12 +119,20 @@ class JsonRpcAgent:
                 return self._result(message, as_value(message, line))
             case ControlResponse():
                 return self._answer(message)
-            case ControlRequest():
+            case ControlRequest(own_id=own_id):
                 told = as_value(message, line).get("request")
                 params = dict(told) if isinstance(told, dict) else {"request": told}
                 method = text_at(params, "subtype") or ""
                 params.pop("subtype", None)
-                return Exchange(lines=[envelope.request(message.request_id, method, params)])
+                return Exchange(
+                    lines=[
+                        envelope.request(
+                            own_id if isinstance(own_id, str | int | float) else name_of(own_id),
+                            method,
+                            params,
+                        )
+                    ]
+                )
             case Injected(message_count=int(joined)):
                 # between turns one of the prompts begins the turn that the others join
                 self._joined += joined - self._is_between

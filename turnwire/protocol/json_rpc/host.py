@@ -53,17 +53,17 @@ class JsonRpcHost:
                 run = _Run(next(self._ids))
                 self._runs.append(run)
                 return Exchange(lines=[envelope.request(run.id, "run", to_json(message))])
-            case ControlRequest(request_id=request_id, request=request) if request.subtype == "initialize":
-                return Exchange([success(request_id, {})])
-            case ControlRequest(request_id=request_id, request=request):
+            case ControlRequest(own_id=own_id, request=request) if request.subtype == "initialize":
+                return Exchange([success(own_id, {})])
+            case ControlRequest(own_id=own_id, request=request):
                 fields = to_json(request)
                 params = dict(fields) if isinstance(fields, dict) else {}
                 method = text_at(params, "subtype")
                 if not method:
-                    return Exchange([failure(request_id, "a control request needs a subtype")])
+                    return Exchange([failure(own_id, "a control request needs a subtype")])
                 del params["subtype"]
                 number = next(self._ids)
-                self._requests[number] = request_id
+                self._requests[number] = message.request_id
                 return Exchange(lines=[envelope.request(number, method, params)])
             case ControlResponse():
                 return self._answer(message)
@@ -126,8 +126,8 @@ class JsonRpcHost:
                 # between turns one of the prompts begins the turn that the others join
                 self._settle(joined - self._is_between, after=1)
                 self._is_between = False
-            case ControlCancelRequest(request_id=request_id):
-                names = [name for name, asked in self._asked.items() if str(asked) == request_id]
+            case ControlCancelRequest(own_id=own_id):
+                names = [name for name, asked in self._asked.items() if str(asked) == str(own_id)]
                 return ControlCancelRequest(names[0]) if names else message
             case _:
                 pass

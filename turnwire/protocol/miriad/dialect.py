@@ -118,9 +118,9 @@ class MiriadAgent:
                 return Exchange([message], [_error(f"not a message: {reason}")])
             case Unknown():
                 return Exchange([message], [_error(f"unknown type: {message.type or 'none'}")])
-            case ControlRequest(request_id, UnknownRequest(raw)):
+            case ControlRequest(own_id=own_id, request=UnknownRequest(raw)):
                 name = text_at(raw, "subtype") or "no subtype"
-                told = failure(request_id, f"the miriad-code protocol has no control request {name}")
+                told = failure(own_id, f"the miriad-code protocol has no control request {name}")
                 return Exchange(lines=[encode(told)])
             case User():
                 self._session_id = message.session_id or None

@@ -6,6 +6,7 @@ turns those that have a counterpart into it.
 
 from turnwire.protocol.claude.blocks import ToolResultBlock
 from turnwire.protocol.claude.system import System
+from turnwire.protocol.quantities import Count
 
 
 class SystemToolResult(System, frozen=True, gc=False, kw_only=True, omit_defaults=True, tag="tool_result"):
@@ -27,23 +28,23 @@ class SystemFailure(System, frozen=True, gc=False, kw_only=True, omit_defaults=T
 class Queued(System, frozen=True, gc=False, kw_only=True, omit_defaults=True, tag="queued"):
     """A prompt came while a turn runs, and waits."""
 
-    position: int | None = None
+    position: Count | None = None
     """Its place in the queue, from 1."""
 
 
 class Injected(System, frozen=True, gc=False, kw_only=True, omit_defaults=True, tag="injected"):
     """Queued prompts were put into the running turn, as one user message joined by blank lines."""
 
-    message_count: int | None = None
+    message_count: Count | None = None
     """How many."""
-    content_length: int | None = None
+    content_length: Count | None = None
     """How long they are together."""
 
 
 class Consolidation(System, frozen=True, gc=False, kw_only=True, omit_defaults=True, tag="consolidation"):
     """The agent tidied its memory."""
 
-    entries_created: int | None = None
+    entries_created: Count | None = None
     """Entries that are new."""
-    entries_updated: int | None = None
+    entries_updated: Count | None = None
     """Entries that changed."""

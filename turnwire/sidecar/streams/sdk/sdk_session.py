@@ -50,7 +50,7 @@ from turnwire.protocol.claude.requests import (
 from turnwire.protocol.errors import TurnwireError
 from turnwire.protocol.framing import LineFramer, OversizeLine
 from turnwire.protocol.json_lines import line_of
-from turnwire.protocol.json_values import JsonObject
+from turnwire.protocol.json_values import Json, JsonObject
 from turnwire.protocol.malformed import BLANK, Malformed
 from turnwire.runner.input import Input
 from turnwire.runner.output import Output, OutputLost
@@ -271,11 +271,11 @@ class SdkSession:
                 self._unsaid += 1
                 self._want()
                 self._prompts.put_nowait(message)
-            case ControlRequest(request_id, request):
+            case ControlRequest(own_id=own_id, request=request):
                 body = whole_request(request, line) if isinstance(line, bytes) else {}
                 if request.subtype == "initialize":
                     self._introduce(body)
-                self._tasks.create_task(self._answer(request_id, self._do(message, body)))
+                self._tasks.create_task(self._answer(own_id, self._do(message, body)))
             case ControlResponse(request_id=request_id) if request_id in self._asked_servers:
                 asked = self._asked_servers.pop(request_id)
                 if not asked.done():
@@ -312,11 +312,11 @@ class SdkSession:
                 self._unsaid -= 1
                 self._end_if_done()
 
-    async def _answer(self, request_id: str, doing: Coroutine[None, None, JsonObject]) -> None:
+    async def _answer(self, own_id: Json, doing: Coroutine[None, None, JsonObject]) -> None:
         try:
-            self._say(success(request_id, await doing))
+            self._say(success(own_id, await doing))
         except (TurnwireError, OSError) as error:
-            self._say(failure(request_id, str(error)))
+            self._say(failure(own_id, str(error)))
 
     async def _do(self, asked: ControlRequest, body: JsonObject) -> JsonObject:
         request = asked.request

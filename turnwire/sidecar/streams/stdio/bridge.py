@@ -105,7 +105,7 @@ class StdioBridge:
         self._session_id: str | None = None
         self._is_introduced = False
         self._greeting: JsonObject | None = None
-        self._greeters: list[str] = []
+        self._greeters: list[Json] = []
         self._hooks: set[str] = set()
         # output that waits for the end of a line that passes in pieces
         self._splits_to_caller = False
@@ -262,14 +262,14 @@ class StdioBridge:
         match message:
             case User():
                 self._prompt(message, moves)
-            case ControlRequest(request_id, GetStatus()) if self._queues:
-                self._say(success(request_id, self._status()), moves)
-            case ControlRequest(request_id, Interrupt()) if self._queues and not self._is_running:
+            case ControlRequest(own_id=own_id, request=GetStatus()) if self._queues:
+                self._say(success(own_id, self._status()), moves)
+            case ControlRequest(own_id=own_id, request=Interrupt()) if self._queues and not self._is_running:
                 # miriad-code cannot express it, and must not take the next failure for a cancelled turn
-                idle = failure(request_id, "no turn runs") if self._is_spec_1 else success(request_id, {})
+                idle = failure(own_id, "no turn runs") if self._is_spec_1 else success(own_id, {})
                 self._say(idle, moves)
-            case ControlRequest(request_id, request) if request.subtype == "initialize":
-                self._initialize(request_id, whole_request(request, line), moves)
+            case ControlRequest(own_id=own_id, request=request) if request.subtype == "initialize":
+                self._initialize(own_id, whole_request(request, line), moves)
             case ControlRequest() | ControlResponse():
                 if isinstance(message, ControlResponse):
                     self._open.pop(message.request_id, None)
@@ -279,7 +279,7 @@ class StdioBridge:
             case _:
                 self._pass_on(line, message, moves)
 
-    def _initialize(self, request_id: str, body: JsonObject, moves: BridgeOutput) -> None:
+    def _initialize(self, own_id: Json, body: JsonObject, moves: BridgeOutput) -> None:
         """Send the caller's `initialize` to the CLI, with turnwire's hook added. Refuse by name what cannot be passed on."""
         given = [name for name, value in body.items() if value and name != "subtype"]
         problem: str | None = None
@@ -292,13 +292,13 @@ class StdioBridge:
         else:
             problem = _unfit_hooks(body.get("hooks"))
         if problem is not None:
-            self._say(failure(request_id, f"initialize: {problem}"), moves)
+            self._say(failure(own_id, f"initialize: {problem}"), moves)
         elif not self._is_claude:
-            self._say(success(request_id, self._told_of({})), moves)
+            self._say(success(own_id, self._told_of({})), moves)
         elif self._greeting is not None:
-            self._say(success(request_id, self._told_of(self._greeting)), moves)
+            self._say(success(own_id, self._told_of(self._greeting)), moves)
         else:
-            self._greeters.append(request_id)
+            self._greeters.append(own_id)
             self._introduce(body, moves)
 
     def _introduce(self, body: JsonObject, moves: BridgeOutput) -> None:
@@ -348,26 +348,26 @@ class StdioBridge:
             case ControlRequest(request_id, HookCallback(callback_id=callback)) if self._is_ours(callback):
                 self._hooks.add(request_id)
                 self._inject(moves)
-                self._tell(answer_hook(request_id, HookOutput()), moves)
+                self._tell(answer_hook(message.own_id, HookOutput()), moves)
                 return
             case ControlCancelRequest(request_id) if request_id in self._hooks:
                 return
             case ControlResponse() if self._queues and message.request_id == OUR_GREETING:
                 self._greet(message, moves)
                 return
-            case Malformed(reason=reason, asks=str() as request_id):
-                self._tell(failure(request_id, reason), moves)
+            case Malformed(reason=reason, asks=str() | int() as own_id):
+                self._tell(failure(own_id, reason), moves)
                 return
-            case ControlRequest(request_id, UnknownRequest() as request) if self._is_spec_1:
+            case ControlRequest(own_id=own_id, request=UnknownRequest() as request) if self._is_spec_1:
                 words = f"the caller's wire has no {request.subtype or 'such request'}"
-                self._tell(failure(request_id, words), moves)
+                self._tell(failure(own_id, words), moves)
                 return
             case ControlRequest(request_id, request) if not self._relays:
                 # a relayed CLI denies by itself when its caller is gone
                 if self._is_closed:
-                    self._tell(denied(request_id, request), moves)
+                    self._tell(denied(message.own_id, request), moves)
                     return
-                self._open[request_id] = denied(request_id, request)
+                self._open[request_id] = denied(message.own_id, request)
             case ControlCancelRequest(request_id):
                 self._open.pop(request_id, None)
             case System() | Result():
@@ -500,7 +500,7 @@ def _listed(names: list[str]) -> str:
     return ", ".join(names)
 
 
-def denied(request_id: str, request: AnyRequest) -> ControlResponse:
+def denied(request_id: Json, request: AnyRequest) -> ControlResponse:
     """Return the answer to a CLI's request when the caller is gone: a denial wherever possible."""
     match request:
         case CanUseTool():
