@@ -109,6 +109,17 @@ def test_answers_of_one_message_id_without_requests_are_told_apart_by_what_is_be
     assert written_tokens(file.write(tmp_path / "elm.jsonl")) == 21
 
 
+def test_answers_without_any_id_are_their_records_and_copies_of_these_count_once(tmp_path: Path) -> None:
+    file = Lines()
+    file.asks("go")
+    for text in ("one", "two"):
+        usage = {"input_tokens": 1, "output_tokens": 7}
+        message = {"model": "claude-x", "content": [{"type": "text", "text": text}], "usage": usage}
+        file.add("assistant", message=message)
+    file.lines += file.lines[1:]
+    assert written_tokens(file.write(tmp_path / "elm.jsonl")) == 14
+
+
 def test_a_replay_under_another_request_counts_once(tmp_path: Path) -> None:
     file = Lines()
     file.asks("go")
@@ -238,6 +249,8 @@ def test_an_advisors_tokens_count_for_its_own_model(tmp_path: Path) -> None:
     for word in ("oak", "or elm"):
         file.says(word, "m1", usage=usage, requestId="r1", advisorModel="claude-sage")
     path = file.write(tmp_path / "elm.jsonl")
+    (complete,) = [one for one in events_of(path) if isinstance(one, ev.Complete)]
+    assert complete.data.output_tokens == 7
     took = [(one.model, one.input_tokens, one.output_tokens) for one in outline(path).answers]
     assert took == [("claude-x", 1, 7), ("claude-wise", 500, 40), ("claude-sage", 5, 4)]
 
