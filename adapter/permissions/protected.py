@@ -41,7 +41,7 @@ LONGEST_PATH = 4096
 _IN_NO_PATH = re.compile("[\\0\ud800-\udc7f\udd00-\udfff]")
 
 MAX_CHAINS = 32
-"""Patterns of nothing but wildcards that are compared with the secret places; with more, one of them may mean one."""
+"""Patterns that are compared with all secret places below a folder; with more, one of them may mean one."""
 
 MAX_PARTS = 64
 """Names with wildcards behind one another that are compared."""
@@ -218,9 +218,10 @@ def is_secret(
             ) is not None:
                 return place
             if (below := above.get(path)) is not None:
-                if below.may_have(one):
-                    return next((place for place in below.places if _holds(one, path, place)), path)
-                if one.reach == "this" and not one.rest.split("/", 1)[0].strip("*?") and "/" in one.rest:
+                is_open = (
+                    one.reach == "this" and "/" in one.rest and not one.rest.split("/", 1)[0].strip("*?")
+                )
+                if is_open or below.may_have(one):
                     chains -= 1
                     found = (place for place in below.places if chains < 0 or _holds(one, path, place))
                     if (place := next(found, None)) is not None:
@@ -460,6 +461,13 @@ def _holds(one: Touched, path: str, place: str) -> bool:
     below, rest = place[len(path) :].strip("/").split("/"), one.rest.split("/")
     if len(rest) > MAX_PARTS:
         return True
+    if one.reach == "this" and not any(part in ("", ".", "..") for part in rest):
+        # a shell compares folder by folder: `*.json` in the home directory is no file of a folder in it
+        ways = (rest, [part for part in rest if part != "**"])  # which may be no folder
+        return any(
+            (len(way) > len(below) or any(part.strip("*?") for part in way)) and all(map(_fits, way, below))
+            for way in ways
+        )
     means = _fits if one.reach == "this" else _means
     if any(part.strip("*?") and any(means(part, name) for name in below) for part in rest):
         return True

@@ -203,3 +203,39 @@ def test_a_large_script_of_every_day_is_within_the_budget() -> None:
     """As agents write files by a here-document, or run scripts that they have put into one line."""
     assert not read_line("cat > x.py <<'E'\n" + "if a(b) and c[1] > 2: print('x')\n" * 600 + "E").unread
     assert not read_line('if make -j4 CC=gcc test; then echo "ok $1"; fi\n' * 300).unread
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "ls *.json",
+        "cat *.yml",
+        "prettier --check '**/*.{json,md,yml}'",
+        "ls conf*",
+        "cat config*/*",
+        "ls doc*/*.md",
+    ],
+)
+def test_an_ordinary_pattern_is_not_compared_with_files_in_folders_that_it_does_not_name(
+    house: House, line: str
+) -> None:
+    call = command(line)
+    real = real_paths_of_calls([call], house.settings)
+    assert judge_call(house.settings, (), call, real_paths=real).reason == "a human approves this tool"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "cat ~/**/.aws/cred*",
+        "tar c ~/.aw*",
+        "cat ~/.a*/*",
+        "cat ~/x*/../.aw*/x",
+        "cat ~/*/*/*",
+        "cp -r .aw? x",
+    ],
+)
+def test_a_pattern_that_finds_a_secret_place_is_asked_about(house: House, line: str) -> None:
+    call = command(line)
+    real = real_paths_of_calls([call], house.settings)
+    assert "gets at" in judge_call(house.settings, (), call, real_paths=real).reason
