@@ -4,9 +4,7 @@ Codex compresses its older conversations with zstd, and logs are often kept as g
 as far as it goes, like any other file.
 """
 
-import gzip
 import io
-import zlib
 from pathlib import Path
 from typing import BinaryIO, Protocol, cast
 
@@ -27,6 +25,9 @@ def opened(path: Path) -> BinaryIO:
     try:
         head = file.peek(4)[:4] if file.seekable() else b""
         if head.startswith(_GZIP):
+            import gzip  # noqa: PLC0415 - few files are compressed
+            import zlib  # noqa: PLC0415 - likewise
+
             return _plain(path, file, gzip.GzipFile(fileobj=file), zlib.error)
         if head == _ZSTD:
             return _zstd(path, file)
