@@ -40,7 +40,7 @@ LONGEST_PATH = 4096
 
 _IN_NO_PATH = re.compile("[\\0\ud800-\udc7f\udd00-\udfff]")
 
-MAX_CHAINS = 32
+MAX_CHAINS = 16
 """Patterns that are compared with all secret places below a folder; with more, one of them may mean one."""
 
 MAX_PARTS = 64
@@ -463,7 +463,9 @@ def _holds(one: Touched, path: str, place: str) -> bool:
         return True
     if one.reach == "this" and not any(part in ("", ".", "..") for part in rest):
         # a shell compares folder by folder: `*.json` in the home directory is no file of a folder in it
-        ways = (rest, [part for part in rest if part != "**"])  # which may be no folder
+        ways = [rest]
+        if "**" in rest:  # which may be no folder
+            ways.append([part for part in rest if part != "**"])
         return any(
             (len(way) > len(below) or any(part.strip("*?") for part in way)) and all(map(_fits, way, below))
             for way in ways
