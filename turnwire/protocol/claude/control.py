@@ -5,7 +5,6 @@ three shapes: the official one (`response.request_id`, `response.response`), one
 and the payload under `result`, and both at once. CLIs obey only the first; `ControlResponse` reads all of them.
 """
 
-from hashlib import blake2b
 from typing import Annotated, TypeAlias
 
 import msgspec
@@ -30,6 +29,8 @@ def name_of(own_id: Json) -> str:
         return own_id
     if own_id is None:
         return ""
+    from hashlib import blake2b  # noqa: PLC0415 - hardly ever needed, and costs each start three modules
+
     return f"request-{blake2b(msgspec.json.encode(own_id, order='sorted'), digest_size=8).hexdigest()}"
 
 
