@@ -11,11 +11,15 @@ from tempfile import TemporaryDirectory
 import msgspec
 import pytest
 import redis.asyncio as redis_library
+from acp.exceptions import RequestError
 from fleets import ANN, CALM, QUICK, Fleet, Sessions, at_last, code, create, key, prompt, session_of
+from hub_harness import hub_harness
 from redis_topologies import cluster
 
+from acp_editor import editing
 from journals import RedisProcess
 from turnwire._runtime.task_owner import TaskOwner
+from turnwire.client import connect
 from turnwire.fleet.errors import NameTaken
 from turnwire.fleet.fleet_host import IN_FLIGHT
 from turnwire.fleet.invitations import FleetInvitations
@@ -516,6 +520,7 @@ async def test_a_hub_shows_what_all_workers_have_and_refuses_what_is_one_machine
         assert [row["session"] for row in listed if isinstance(row, dict)] == ["b0"]
         invite = frames.AccessInvite(type="access.invite", id="1")
         assert await code(hub, invite) == "not_supported"
+        assert await code(hub, frames.WorktreeList(type="worktree.list", id="1")) == "not_supported"
         assert await code(hub, frames.Hello(type="hello", id="1")) == "invalid_params"
         # an id as long as a UUID that is none: each is a command of its own
         for _ in range(2):
@@ -824,3 +829,24 @@ async def test_a_session_whose_worker_is_gone_goes_on_on_no_worker_that_is_anoth
         with pytest.raises(CommandRefused, match="no other worker of the group 'g' has room"):
             await hub.execute(prompt("a0", "go on"), ann)
     assert bobs.adopted == 0
+
+
+async def test_an_editor_prompts_a_session_of_a_worker_at_the_hub_of_a_fleet(quick: Fleet) -> None:
+    sessions = Sessions("s")
+    sessions.there["s0"] = 1
+    async with (
+        quick.hub() as hub,
+        hub_harness(host=hub) as harness,  # type: ignore[arg-type]  # a host as another
+        connect(harness.url) as client,
+        editing(client) as editor,
+    ):
+        async with quick.worker(sessions, "w"):
+            await until(hub.sessions)
+            await editor.load("s0")
+            with pytest.raises(RequestError, match="as asked"):
+                await editor.prompt("s0", "fail")
+            assert sessions.said == [("s0", "fail")]
+        await until(lambda: [one.state for one in hub.sessions()] == ["unreachable"])
+        with pytest.raises(RequestError, match="has not been heard of"):
+            await editor.prompt("s0", "go on")
+    assert len(sessions.said) == 1

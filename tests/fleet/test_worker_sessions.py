@@ -2,6 +2,8 @@
 
 import asyncio
 import shutil
+import subprocess
+import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
@@ -10,8 +12,10 @@ from typing import Any
 
 import pytest
 from host_harness import SOMEBODY, HostHarness, host_harness
+from terminal_owner import TerminalOwner
 
 from journals import RedisProcess
+from recordings import ROOT
 from turnwire.config.settings import Settings
 from turnwire.fleet.errors import NameTaken
 from turnwire.fleet.fleet_host import FleetHost
@@ -56,11 +60,11 @@ class Machine:
 
 @asynccontextmanager
 async def machine(
-    name: str, folder: Path, redis: RedisProcess, monkeypatch: pytest.MonkeyPatch
+    name: str, folder: Path, redis: RedisProcess, monkeypatch: pytest.MonkeyPatch, **more: Any
 ) -> AsyncIterator[Machine]:
     journal = await RedisJournal.open(redis.url, owner=name)
     try:
-        async with host_harness(folder, monkeypatch, journal=journal) as here:
+        async with host_harness(folder, monkeypatch, journal=journal, **more) as here:
             yield Machine(here, journal, WorkerSessions(name, here.host, journal, pause_s=0.01))
     finally:
         await journal.close()
@@ -346,3 +350,113 @@ async def test_a_session_that_was_claimed_and_could_not_be_taken_back_stays_in_t
             assert not await store.put(before)
             assert (await store.entries([session]))[session] is None
     await store.close()
+
+
+async def moved(session: str, first: Machine, second: Machine) -> None:
+    """Have the second one take a session from the first one, which lets go of it."""
+    await first.sessions.journaled()
+    record = first.sessions.record(session)
+    assert record is not None
+    assert await second.sessions.adopt(session, record, "first", first.sessions.fence(session))
+    await first.sessions.abandon(session)
+    assert first.sessions.sessions() == []
+
+
+@pytest.mark.long
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="bubblewrap is Linux's")
+async def test_a_session_that_another_worker_takes_keeps_its_sandbox_and_its_worktree(
+    tmp_path: Path, redis: RedisProcess, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = tmp_path / "project"
+    for words in (("init", "-q", project), ("-C", project, "commit", "-q", "--allow-empty", "-m", "First")):
+        subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@example.org", *words], check=True)
+    # only the session asks for a sandbox
+    readable = [str(ROOT), sys.prefix, str(tmp_path / "echo.yaml")]
+    settings = {"worktrees": str(tmp_path / "trees"), "sandbox_readable": readable}
+    async with (
+        machine("first", tmp_path, redis, monkeypatch, settings=settings) as first,
+        machine("second", tmp_path, redis, monkeypatch, settings=settings) as second,
+    ):
+        wanted = {
+            "workspace": str(project),
+            "agent": "echo",
+            "sandbox": "files",
+            "worktree": {"branch": "work"},
+        }
+        answer = await first.do("session.create", **wanted, prompt="hello")
+        assert isinstance(answer, dict)
+        session = answer["session"]
+        await first.here.until(session, ev.Complete)
+        (before,) = first.sessions.sessions()
+        await moved(session, first, second)
+        await second.do("prompt", session=session, text="once more")
+        await second.here.until(session, ev.Complete, 2)
+        (after,) = second.sessions.sessions()
+        assert (after.sandbox, after.workspace, after.worktree) == (
+            "files",
+            before.workspace,
+            before.worktree,
+        )
+        record = second.here.host.record(session)
+        assert record is not None
+        assert b"bwrap" in Path(f"/proc/{record.pid}/cmdline").read_bytes()
+        status = await second.do("worktree.status", session=session)
+        assert isinstance(status, dict)
+        assert (status["branch"], status["uncommitted"]) == ("work", [])
+
+
+async def test_prompts_that_waited_are_withdrawn_where_another_worker_takes_their_session(
+    tmp_path: Path, redis: RedisProcess, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = tmp_path / "waits.yaml"
+    script.write_text("turns: [{match: ^wait, steps: [{wait: 600}]}, {steps: [{text: 'echo: {prompt}'}]}]")
+    agents = {"waits": [sys.executable, "-m", "turnwire.scripted_agent", str(script)]}
+    async with (
+        machine("first", tmp_path, redis, monkeypatch, agents=agents) as first,
+        machine("second", tmp_path, redis, monkeypatch, agents=agents) as second,
+    ):
+        answer = await first.do("session.create", workspace=str(tmp_path), agent="waits", prompt="wait")
+        assert isinstance(answer, dict)
+        session = answer["session"]
+        await first.here.until(session, ev.TurnStarted)
+        waiting = await first.do("prompt", session=session, text="later")
+        assert isinstance(waiting, dict)
+        await first.here.until(session, ev.Queued)
+        await moved(session, first, second)
+        seen = await second.here.events(session)
+        assert [one.prompt for one in seen if isinstance(one, ev.Withdrawn)] == [waiting["prompt"]]
+        assert [one.data.outcome for one in seen if isinstance(one, ev.Complete)] == ["process_exited"]
+        await second.do("prompt", session=session, text="after it")
+        seen = await second.here.until(session, ev.Complete, 2)
+        said = [one.text for one in seen if isinstance(one, ev.MessageChunk)]
+        assert "".join(said) == "echo: after it"
+
+
+async def test_a_session_in_a_terminal_is_led_by_frontends_where_another_worker_takes_it(
+    tmp_path: Path, redis: RedisProcess, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    program = tmp_path / "claude"
+    program.write_text(
+        f'#!/bin/sh\nexec {sys.executable} -m turnwire.scripted_agent {tmp_path}/echo.yaml "$@"\n'
+    )
+    program.chmod(0o755)
+    agents, owner = {"claude": [str(program)]}, await TerminalOwner.started()
+    async with (
+        machine("first", tmp_path, redis, monkeypatch, agents=agents) as first,
+        machine("second", tmp_path, redis, monkeypatch, agents=agents) as second,
+    ):
+        answer = await first.do("session.create", workspace=str(tmp_path), agent="claude", prompt="hello")
+        assert isinstance(answer, dict)
+        session = answer["session"]
+        await first.here.until(session, ev.Complete)
+        live = first.here.host._registry.sessions[session]
+        try:
+            ticket = await owner.ticket(await first.do("native.begin", session=session, host="box"))
+            await first.do("native.begin", session=session, host="box", ticket=ticket, new=True)
+            assert [one.in_terminal for one in first.sessions.sessions()] == ["box"]
+            await moved(session, first, second)
+            assert [(one.in_terminal, one.state) for one in second.sessions.sessions()] == [(None, "exited")]
+        finally:
+            await owner.kill()
+        await until(lambda: live.in_terminal is None)
+    assert [row for row in caplog.records if row.levelname == "ERROR"] == []

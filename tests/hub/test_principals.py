@@ -147,6 +147,14 @@ async def test_what_a_principal_may_not_see_is_for_it_as_if_it_were_not_there() 
                     {"type": "prompt", "text": "x"},
                     {"type": "session.delete"},
                     {"type": "session.fork"},
+                    {"type": "session.resume"},
+                    {"type": "prompt.withdraw", "prompt": "x"},
+                    {"type": "native.begin", "host": "box"},
+                    {"type": "native.take_back"},
+                    {"type": "worktree.status"},
+                    {"type": "worktree.act", "action": "discard"},
+                    {"type": "port.list"},
+                    {"type": "replay.control", "action": "pause"},
                 ):
                     reply = await ask(websocket, session=session, **command)
                     assert reply["error"] == {
@@ -158,6 +166,9 @@ async def test_what_a_principal_may_not_see_is_for_it_as_if_it_were_not_there() 
             for session in ("eves", "unlisted", "none-such"):
                 reply = await ask(websocket, type="library.export", conversation=f"live:{session}")
                 assert reply["error"]["code"] == "unknown_session"
+            # they have the sessions of all
+            for command in ({"type": "worktree.list"}, {"type": "worktree.remove", "path": "/trees/eves"}):
+                assert (await ask(websocket, **command))["error"]["code"] == "forbidden"
         assert not running.host.commands
         auth = {"Authorization": "Bearer twp-ann"}
         status, _, body = await running.request("/sessions", headers=auth)

@@ -128,3 +128,20 @@ async def test_a_long_log_is_copied_whole_and_in_order(more: int) -> None:
     journal = await logged(turn(1, *chunks))
     await copy_to(journal, "s", "fork", await whole(journal, "s"))
     assert await copied(journal) == await copied(journal, "s")
+
+
+async def test_a_prompt_that_waits_is_not_copied_and_one_that_was_served_is_there_once() -> None:
+    def said(name: str, turn: str) -> list[AgentEvent]:
+        return [ev.Queued(prompt=name), ev.UserMessage(operation_id=turn, text=name, uuid=name)]
+
+    waiting = [
+        *said("taken back", "turn-1"),
+        *said("joins", "turn-1"),
+        *said("next", "turn-1"),
+        *said("last", "turn-1"),
+    ]
+    joined = ev.Injected(operation_id="turn-1", message_count=1, prompts=["joins"])
+    served = ev.TurnStarted(operation_id="turn-2", origin="queued", prompts=["next"])
+    journal = await logged(turn(1, *waiting, joined, ev.Withdrawn(prompt="taken back")), [served])
+    await copy_to(journal, "s", "fork", await whole(journal, "s"))
+    assert prompts(await copied(journal)) == ["prompt 1", "joins", "next"]

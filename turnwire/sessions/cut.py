@@ -93,18 +93,25 @@ async def whole(journal: Journal, session: str) -> LogCut:
 async def copy_to(journal: Journal, session: str, fork: str, cut: LogCut) -> None:
     """Copy the events of a log up to a place into a new session's log, and close what is open there. Raises JournalError.
 
-    Events of processes and of requests to humans are not copied: they belong to the other session.
+    Events of processes and of requests to humans are not copied: they belong to the other session. So does a prompt that
+    still waits at that place; one that was served comes after what tells so.
     """
     if cut.seq is None:
         return
-    left, batch = OpenAtEnd(), list[Entry]()
+    left, batch, waiting = OpenAtEnd(), list[Entry](), dict[str, Entry | None]()
     async for seq, event in logged(journal, session):
         if seq > cut.seq:
             break
+        if isinstance(event, ev.Queued) and event.prompt is not None:
+            waiting.setdefault(event.prompt)
         if event.operation_id in cut.before or not _is_copied(event):
             continue
         left.observe(event)
+        if isinstance(event, ev.UserMessage) and event.uuid in waiting:
+            waiting[event.uuid] = Entry(to_json(event))
+            continue
         batch.append(Entry(to_json(event)))
+        batch += [said for name in _served(event) if (said := waiting.pop(name, None)) is not None]
         if len(batch) >= BATCH:
             await journal.append(fork, batch)
             batch = []
@@ -117,6 +124,17 @@ async def copy_to(journal: Journal, session: str, fork: str, cut: LogCut) -> Non
                 batch.append(Entry(to_json(event)))
     if batch:
         await journal.append(fork, batch)
+
+
+def _served(event: AgentEvent) -> list[str]:
+    """Return the prompts that an event tells to be with the agent."""
+    match event:
+        case ev.TurnStarted() | ev.Injected():
+            return event.prompts or []
+        case ev.Complete(data=data):
+            return data.prompts or []
+        case _:
+            return []
 
 
 def _is_copied(event: AgentEvent) -> bool:

@@ -255,6 +255,16 @@ class Terminals:
     async def keep(self, session: LiveSession, held: TerminalState, folder: Path) -> None:
         """Follow the conversation and serve the hooks until the interface has ended; then send what waits."""
         try:
+            await self._kept(session, held, folder)
+        except CommandRefused as refused:
+            if refused.code != "unknown_session":
+                raise
+            # another worker has the session by now, and its log says what became of the prompts that wait
+            session.in_terminal = None
+            held.left.set()
+
+    async def _kept(self, session: LiveSession, held: TerminalState, folder: Path) -> None:
+        try:
             async with self._hooks(session, held, folder):
                 while held.is_running:
                     with suppress(TimeoutError):
