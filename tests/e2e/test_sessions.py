@@ -27,8 +27,10 @@ from turnwire.client.events import (
     MessageChunk,
     PermissionRequest,
     ProcessStatus,
+    Queued,
     ToolCall,
     TurnStarted,
+    Withdrawn,
 )
 from turnwire_process import DEADLINE, TURNWIRE
 from turnwire_process import preloaded_turnwire as turnwire
@@ -323,3 +325,22 @@ async def test_twenty_sessions_side_by_side_end_every_turn_once(
         for number, one in enumerate(others):
             assert one.text() == f"{number}.0 {number}.1 "
             assert len(one.seen(TurnStarted)) == len(one.seen(Complete)) == 2
+
+
+@pytest.mark.long
+async def test_a_session_that_is_closed_begins_no_prompt_that_waits(
+    tmp_path: Path, api: ScriptedMessagesApi
+) -> None:
+    async with running(tmp_path, real_setup(tmp_path, api, str), "--policy", "supervised") as (frontend, _):
+        await frontend.prompt(
+            plan([tool_use("Bash", command="touch made", description="Make")], [text("Never.")])
+        )
+        await frontend.until(PermissionRequest)
+        waiting = await frontend.client.prompt(frontend.session, plan([text("Served.")]))
+        await frontend.until(Queued)
+        asked = len(api.requests)
+        await frontend.client.close_session(frontend.session)
+        await frontend.until(ProcessStatus, lambda one: one.state == "exited")
+        assert [one.prompt for one in frontend.seen(Withdrawn)] == [waiting]
+        assert len(frontend.seen(TurnStarted)) == 1
+        assert len(api.requests) == asked

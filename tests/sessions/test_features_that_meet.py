@@ -157,7 +157,7 @@ async def test_a_sandboxed_agent_commits_in_its_worktree_and_writes_nothing_besi
 
 @linux
 @pytest.mark.long
-async def test_a_prompt_that_waits_is_in_no_fork_and_withdrawn_comes_with_no_later_start(
+async def test_a_prompt_that_waits_is_in_no_fork_and_taken_back_when_its_session_is_closed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     project = repository(tmp_path)
@@ -184,9 +184,10 @@ async def test_a_prompt_that_waits_is_in_no_fork_and_withdrawn_comes_with_no_lat
         said = [one.text for one in seen if isinstance(one, ev.UserMessage)]
         assert said == ["one", "wait", "of the fork"], "what waits is the other session's"
         await here.do("session.delete", fork["session"])
-        withdrawn = await here.do("prompt.withdraw", session, prompt=waiting["prompt"])
-        assert withdrawn == {"withdrawn": True}
         await here.do("session.close", session)
+        seen = await here.events(session)
+        assert [one.prompt for one in seen if isinstance(one, ev.Withdrawn)] == [waiting["prompt"]]
+        assert len([one for one in seen if isinstance(one, ev.TurnStarted)]) == 2
         await here.do("session.resume", session)
         await here.do("prompt", session, text="after it")
         seen = await here.until(session, ev.Complete, 3)

@@ -31,6 +31,7 @@ from turnwire.normalize import events as ev
 from turnwire.normalize.core import Core, InputWithEvents, happenings
 from turnwire.normalize.events import AgentEvent
 from turnwire.normalize.inputs import Announced, Ended, SessionInput
+from turnwire.protocol.errors import TurnwireError
 from turnwire.sessions import machine
 from turnwire.sessions.claims import Claim
 from turnwire.sessions.hosted import timestamp
@@ -55,6 +56,9 @@ PAUSED = "The agent is paused until there is room again: its output is not read,
 
 IMPORTED_AT_ONCE = 256
 """Inputs of an old conversation that are taken in at a time."""
+
+TAKE_BACK_S = 1.0
+"""Seconds that an agent which is to stop has to give back the prompts that wait."""
 
 LOOK_S = 1.0
 """Seconds between checks, while a session stops, whether the journal still has room for its end."""
@@ -498,6 +502,7 @@ class LiveSession:
         if (cli := self._cli) is not None:
             self._state.state = "stopping"
             self._services.changed()
+            await self._take_back_waiting(cli)
             await cli.stop()
             self._step(machine.Stopped())
         while self._task is not None and not self._task.done():
@@ -506,6 +511,13 @@ class LiveSession:
                 return
         with suppress(JournalError):
             await self._services.journal.flush(self.session)
+
+    async def _take_back_waiting(self, cli: AgentSession) -> None:
+        """Take back the prompts that wait: an agent whose turn is ended begins the next one, also when it is to stop."""
+        with suppress(TurnwireError, TimeoutError):
+            async with asyncio.timeout(TAKE_BACK_S):
+                for prompt in self.prompt_history.waiting:
+                    await cli.withdraw(prompt)
 
     def take_back(self, before: SessionRecord) -> None:
         """Forget a way that led nowhere: the conversation is where it was before."""

@@ -61,6 +61,11 @@ class PromptHistory:
                 return False
         return True
 
+    @property
+    def waiting(self) -> tuple[str, ...]:
+        """The prompts that no turn has served yet."""
+        return tuple(self._waiting)
+
     def text(self) -> str:
         """All of it as one text."""
         return "\n\n".join(saying.text for saying in self.last if saying.text)
