@@ -34,7 +34,7 @@ def system(folder: Path, user: int, *there: str, **env: str) -> tuple[str, str]:
 
 
 def test_a_user_is_told_what_is_missing_and_nothing_is_installed(tmp_path: Path) -> None:
-    said, called = system(tmp_path, 1000, "apt-get", "sudo", "curl", "bwrap", "tmux", "valgrind")
+    said, called = system(tmp_path, 1000, "apt-get", "sudo", "curl", "bwrap", "tmux", "valgrind", "ip")
     assert said == (
         "some tests need: chromium firefox-esr redis-server; install them with:"
         " sudo apt-get install chromium firefox-esr redis-server\n"
@@ -44,7 +44,7 @@ def test_a_user_is_told_what_is_missing_and_nothing_is_installed(tmp_path: Path)
 
 def test_root_gets_what_is_missing(tmp_path: Path) -> None:
     said, called = system(
-        tmp_path, 0, "apt-get", "chromium", "firefox-esr", "curl", "bwrap", "tmux", "valgrind"
+        tmp_path, 0, "apt-get", "chromium", "firefox-esr", "curl", "bwrap", "tmux", "valgrind", "ip"
     )
     assert said == "installing redis-server\n"
     assert called.splitlines() == [
@@ -64,6 +64,7 @@ def test_a_runner_of_ci_that_is_not_root_gets_it_by_sudo(tmp_path: Path) -> None
         "bwrap",
         "tmux",
         "valgrind",
+        "ip",
         "redis-server",
         CI="true",
     )
@@ -76,7 +77,9 @@ def test_a_runner_of_ci_that_is_not_root_gets_it_by_sudo(tmp_path: Path) -> None
 
 @pytest.mark.parametrize("user", [0, 1000])
 def test_a_system_without_apt_get_is_told_what_is_missing(tmp_path: Path, user: int) -> None:
-    said, called = system(tmp_path, user, "curl", "bwrap", "tmux", "valgrind", "chromium-browser", "firefox")
+    said, called = system(
+        tmp_path, user, "curl", "bwrap", "tmux", "valgrind", "ip", "chromium-browser", "firefox"
+    )
     assert said == "some tests need: redis-server; install them with this system's packages\n"
     assert called == ""
 
@@ -92,6 +95,7 @@ def test_nothing_is_said_where_all_is_there(tmp_path: Path, user: int) -> None:
         "bwrap",
         "tmux",
         "valgrind",
+        "ip",
         "chromium",
         "firefox",
         "redis-server",
@@ -103,6 +107,6 @@ def test_nothing_is_said_where_all_is_there(tmp_path: Path, user: int) -> None:
 
 def test_the_sandbox_of_the_tests_is_a_package_like_the_others(tmp_path: Path) -> None:
     said, _ = system(
-        tmp_path, 1000, "apt-get", "curl", "chromium", "firefox-esr", "redis-server", "tmux", "valgrind"
+        tmp_path, 1000, "apt-get", "curl", "chromium", "firefox-esr", "redis-server", "tmux", "valgrind", "ip"
     )
     assert said == "some tests need: bubblewrap; install them with: sudo apt-get install bubblewrap\n"

@@ -217,9 +217,11 @@ class Requests:
         ]
         for pending in over:
             self._settle(pending.pending_id)
-        if reason == "process_exited":
-            self._settled.clear()  # the next process may name its own the same
         return [event for pending in over for event in self._void(pending, reason)]
+
+    def forget_names(self) -> None:
+        """The process is gone: the next one may name its own requests the same."""
+        self._settled.clear()
 
     def _settle(self, request_id: str) -> Pending | None:
         pending = self._pending.pop(request_id, None)

@@ -146,6 +146,12 @@ def withheld(state: ClaudeState, turn: Turn) -> list[AgentEvent]:
 
 def by_process(state: ClaudeState, end: Ended) -> list[AgentEvent]:
     """The process is gone: end the open turn and all that still waited, and say so."""
+    events = _process_over(state, end)
+    state.requests.forget_names()
+    return events
+
+
+def _process_over(state: ClaudeState, end: Ended) -> list[AgentEvent]:
     updates = state.calls.process_over()
     events: list[AgentEvent] = [*updates, *state.requests.turn_over("process_exited", ())]
     state.commit.discard()
@@ -189,7 +195,7 @@ def killed(state: ClaudeState) -> list[AgentEvent]:
     turn = state.turns.current
     if turn is None or not turn.began or turn.prompts:
         return []
-    return by_process(state, Ended("exited"))
+    return _process_over(state, Ended("exited"))
 
 
 def _leave_open_ends(state: ClaudeState, reason: LostReason, *, succeeded: bool) -> list[AgentEvent]:

@@ -662,7 +662,7 @@ def test_what_a_dialect_is_said_not_to_carry_is_what_it_leaves_out(spoken: Diale
     """Of every message that Claude Code has: either there are words for it, or the table names it."""
     agent = spoken.agent()
     lines = {
-        kind: agent.write(kind()).lines
+        kind: agent.write(kind(*(["r"] if "own_id" in kind.__struct_fields__ else []))).lines
         for kind in get_args(Message)
         if kind not in (Unknown, Malformed, System, User, Assistant, ControlResponse)
     }

@@ -163,15 +163,17 @@ class Decision(Panel):
             text.append(f"{remembered_words(option)}\n")
             text.append("y: yes, remember it   Esc: back", "" if self._gate.armed else "dim")
         else:
+            # above the answers, whose words may be longer than the room for them
+            below = "" if self._gate.seen else "There is more below: Down or PageDown shows it. "
+            focus = "" if self.has_focus else "F2 goes there. "
+            if told := f"{focus}{below}{self._said}".strip():
+                text.append(f"{told}\n", "yellow")
             letters = {id(self._option_of(letter)): f"{letter} or " for letter in "yn"}
             for number, option in enumerate(self.request.permission_options, 1):
                 key = letters.get(id(option), "")
                 able = self._gate.armed and not self._gate.refusal(option)
                 mark = " (remembered)" if is_permanent(option) else ""
                 text.append(f"{key}{number}: {option_words(option)}{mark}\n", "" if able else "dim")
-            below = "" if self._gate.seen else "There is more below: Down or PageDown shows it. "
-            focus = "" if self.has_focus else "F2 goes there. "
-            text.append(f"{focus}{below}{self._said}", "yellow")
         if text != self._drawn:
             self._drawn = text
             self.query_one("#answers", Static).update(text)
