@@ -101,8 +101,11 @@ async def test_a_person_does_with_it_what_they_do_with_claude(folder: Path) -> N
         assert summary.cli_session_id == "agent-session-1"
         session = run.session
 
-    async with _serving(folder) as served, connect(served.url) as client:
-        # the sidecar lives anew; its own session is another one
+    # the sidecar lives anew, without a session of its own: to this agent all conversations have one name
+    async with (
+        turnwire(folder, "serve", env=environment(folder / "home"), preloaded=True, stdout_lines=1) as served,
+        connect(served.url) as client,
+    ):
         run = await Frontend(client, session).caught_up()
         assert len(run.seen(TurnStarted)) == 3
         said = len(run.seen(UserMessage))
