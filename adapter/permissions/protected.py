@@ -61,7 +61,7 @@ DECIDING = (
 """Commands that answer permission requests, or make the tokens for it; an agent's own shell would decide about the agent."""
 
 _BY_PYTHON = re.compile(
-    r"(?:python|pypy)[\d.]* (?:.* )?(?:-\w*m ?|\S*/)turnwire(?:/__main__\.py)? ", re.DOTALL
+    r"(?:python|pypy)[\d.]* (?:.{0,4096} )?(?:-\w{0,64}m ?|\S{0,4096}/)turnwire(?:/__main__\.py)? ", re.DOTALL
 )
 """What begins a command that has an interpreter run turnwire."""
 _SUBCOMMANDS = frozenset(one.removeprefix("turnwire ").partition(" ")[0].rstrip("*") for one in DECIDING)

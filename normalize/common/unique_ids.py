@@ -5,13 +5,20 @@ each process. The first use of an id keeps it. A later use gets the turn and a n
 """
 
 import re
+from typing import TypeAlias
 
 from turnwire.normalize.common.bounded_dict import BoundedDict
 
-_REMEMBERED = 4096
-"""Most ids whose use is remembered. An id that an agent uses again and again stays among the newest."""
-_COUNTED = re.compile(r"(?:\A|[^0-9A-Za-z])[0-9]{1,6}\Z")
-_SHORT = 12
+_COUNTED = 4096
+"""Most ids that look counted and are remembered. One that an agent uses again and again stays among the newest."""
+_RANDOM = 64
+"""Most ids that look random. Only a gateway uses them again, and then at once."""
+_UNIQUE = re.compile(r"[0-9]{10}|[0-9a-f]{8}-[0-9a-f]{4}-|(?=[A-Za-z]{0,20}[0-9])[0-9A-Za-z]{10}")
+"""A part of an id by which it is random: a time, a UUID, or letters and digits."""
+
+
+_Use: TypeAlias = tuple[str, str | None, int]
+"""The newest use of an agent's id: our id, its turn and number."""
 
 
 class UniqueIds:
@@ -21,33 +28,33 @@ class UniqueIds:
         """`first_turn`: number of the first turn. Of the turns before it we do not know the ids."""
         self._knows_all = first_turn == 1
         self._before = f"turn-{first_turn - 1}"
-        self._uses: BoundedDict[tuple[str, str | None, int]] = BoundedDict(_REMEMBERED)
-        """Agent's id -> our id, turn and number of its newest use."""
+        self._counted: BoundedDict[_Use] = BoundedDict(_COUNTED)
+        self._random: BoundedDict[_Use] = BoundedDict(_RANDOM)
 
     def new(self, own: str, turn: str | None) -> str:
         """Return our id of something new that the agent calls `own`."""
-        use = self._uses.get(own)
+        may_repeat = _UNIQUE.search(own) is None
+        uses = self._counted if may_repeat else self._random
+        use = uses.get(own)
         count = 1 if use is None else use[2] + 1
-        if use is None and own and (self._knows_all or not _may_repeat(own)):
+        if use is None and own and (self._knows_all or not may_repeat):
             ours = own
         else:
             ours = f"{own}#{turn or self._before}.{count}"
-        self._uses.put(own, (ours, turn, count))
+        uses.put(own, (ours, turn, count))
         return ours
 
     def of(self, own: str) -> str:
         """Return our id of the newest thing that the agent calls `own`."""
-        use = self._uses.get(own)
+        use = self._use(own)
         return own if use is None else use[0]
 
     def in_turn(self, own: str, turn: str | None) -> str:
         """Return our id of what the agent calls `own` in this turn. In another turn it is something new."""
-        use = self._uses.get(own)
+        use = self._use(own)
         if use is None or (use[1] != turn and turn is not None):
             return self.new(own, turn)
         return use[0]
 
-
-def _may_repeat(own: str) -> bool:
-    """Return whether an id looks counted rather than random."""
-    return len(own) < _SHORT or _COUNTED.search(own) is not None
+    def _use(self, own: str) -> _Use | None:
+        return self._random.get(own) or self._counted.get(own)

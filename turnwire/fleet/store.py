@@ -68,8 +68,9 @@ _PUT = """
 -- KEYS entry, state of the log; ARGV worker, fence, summary, group, record. What a later owner has written stays, and the log knows it first
 local known = math.max(tonumber(redis.call('HGET', KEYS[1], 'fence') or '0'), tonumber(redis.call('HGET', KEYS[2], 'fence') or '0'))
 if known > tonumber(ARGV[2]) then return 0 end
+-- what remains of a removal would end this entry with itself
+if not redis.call('HGET', KEYS[1], 'worker') then redis.call('DEL', KEYS[1]) end
 redis.call('HSET', KEYS[1], 'worker', ARGV[1], 'fence', ARGV[2], 'summary', ARGV[3], 'group', ARGV[4], 'record', ARGV[5])
-redis.call('PERSIST', KEYS[1])
 return 1
 """
 
