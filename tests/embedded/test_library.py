@@ -352,7 +352,7 @@ def test_the_example_that_translates(tmp_path: Path) -> None:
 @pytest.mark.long
 def test_the_example_that_runs_an_agent(tmp_path: Path) -> None:
     said = example("one_session.py", "demo", "Make it friendlier", folder=tmp_path)
-    assert "[allowed: " in said
+    assert "[allowed once: " in said
     assert said.splitlines()[-1] == "completed"
 
 

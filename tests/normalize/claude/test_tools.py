@@ -333,7 +333,9 @@ def test_integers_beyond_two_to_the_53_stay_what_they_are() -> None:
     big = 2**53 + 1
     payload = called("Unheard", {"id": big, "deep": [2**70]})
     assert f'"id":{big},"deep":[{2**70}]' in msgspec.json.encode(payload).decode()
-    assert "offset" not in dumped(called("Read", {"file_path": "f", "offset": big}))  # no file has such a line
+    assert "offset" not in dumped(
+        called("Read", {"file_path": "f", "offset": big})
+    )  # no file has such a line
 
 
 def test_values_too_deep_for_readers_of_json_end_as_text() -> None:

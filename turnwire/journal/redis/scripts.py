@@ -247,7 +247,7 @@ local former, micros, deleted = counted(known[2] or '0'), counted(about[1] or '0
 if not (former and micros and deleted) then return unreadable() end
 local fence = number(former + 1)
 redis.call('HSET', state, 'owner', ARGV[2], 'fence', fence)
-if redis.call('EXISTS', KEYS[4]) == 1 then redis.call('HSET', KEYS[4], 'worker', ARGV[2], 'fence', fence) end
+if redis.call('HGET', KEYS[4], 'worker') then redis.call('HSET', KEYS[4], 'worker', ARGV[2], 'fence', fence) end
 return {tonumber(fence), first, last, size, micros, deleted}
 """
 )
