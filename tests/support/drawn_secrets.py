@@ -15,6 +15,7 @@ from urllib.parse import quote, quote_plus, unquote, unquote_plus
 ALPHABETS = {
     "a": string.ascii_letters + string.digits,
     "b": string.ascii_letters + string.digits + "+/",
+    "c": string.ascii_lowercase,
     "d": string.digits,
     "h": "0123456789abcdef",
     "l": string.ascii_lowercase + string.digits,

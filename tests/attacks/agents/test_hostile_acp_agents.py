@@ -31,6 +31,10 @@ family = "acp"
 command = ["{sys.executable}", "-I", "{acp_agent.__file__}"]
 client_files = "write"
 client_terminals = true
+
+[agents.beside]
+family = "acp"
+command = ["{sys.executable}", "-I", "{acp_agent.__file__}", "session=another"]
 """
 
 
@@ -86,7 +90,7 @@ async def test_whatever_an_agent_does_each_turn_and_each_request_has_one_end(tmp
         turnwire(folder, *_command(folder), env=environment(folder / "home"), preloaded=True) as served,
         connect(served.url) as client,
     ):
-        beside = Frontend(client, await client.create(agent="tester"))
+        beside = Frontend(client, await client.create(agent="beside"))
         run = Frontend(client, client.known_sessions[0].session)
         await run.prompt("ask-flood 500")
         await run.until(Notice, lambda event: event.kind == "too_many_requests")

@@ -31,7 +31,7 @@ command = ["{sys.executable}", "-I", "{AGENT}"]
 
 [agents.bare]
 family = "acp"
-command = ["{sys.executable}", "-I", "{AGENT}", "bare"]
+command = ["{sys.executable}", "-I", "{AGENT}", "bare", "session=bare-session"]
 
 [agents.login]
 family = "acp"

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 WAYS = frozenset(sys.argv[1:])
-SESSION = "agent-session-1"
+SESSION = next((way.removeprefix("session=") for way in WAYS if "=" in way), "agent-session-1")
 
 _ids = count()
 _answers: dict[object, Any] = {}
