@@ -115,7 +115,7 @@ def _by_result(state: ClaudeState, turn: Turn, message: Result) -> list[AgentEve
         origin="background" if _is_of_a_task(message) else turn.origin,
     )
     error: Error | None = None
-    if errors and not interrupted:
+    if errors:
         error = Error(
             **state.place.here,
             error="; ".join(errors),

@@ -35,8 +35,6 @@ def errors(message: Result, outcome: Outcome, failure: Failure | None) -> list[s
     """Return the errors, without repetition: the CLI's list, else the result's text, else the text of the model's line."""
     if human := message.human_errors:
         return human
-    if outcome == "interrupted":
-        return []
     if message.text:
         return [message.text]
     if failure is not None:
