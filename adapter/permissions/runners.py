@@ -641,9 +641,15 @@ SAYS_WHAT_IS_KNOWN = frozenset(
 )
 """Commands whose output stands in the line, or that have none."""
 RUN_BY_NAME = frozenset(
-    {"package.json", "Makefile", "makefile", "GNUmakefile", ".bashrc", ".bash_profile", ".profile", ".zshrc"}
-    | {".zshenv", ".bash_login", "justfile", "Justfile", "conftest.py", "setup.py", ".envrc", "build.rs"}
-)
+    {
+        *("package.json", "Makefile", "makefile", "GNUmakefile", "justfile", "Justfile", "conftest.py", "setup.py", "setup.cfg", "build.rs", "pyproject.toml", "pytest.ini", "tox.ini"),
+        *(".bashrc", ".bash_profile", ".profile", ".zshrc", ".zshenv", ".zprofile", ".zlogin", ".bash_login", ".bash_logout", ".envrc", ".npmrc", ".yarnrc.yml", ".pnpmfile.cjs"),
+        *("noxfile.py", "Cargo.toml", "Gemfile", "Rakefile", "build.gradle", "build.gradle.kts", "pom.xml", "composer.json", "Dockerfile", "docker-compose.yml", "compose.yaml"),
+        *("CMakeLists.txt", "Taskfile.yml", ".pre-commit-config.yaml", "lefthook.yml", "sitecustomize.py", "usercustomize.py", ".vimrc", ".exrc", ".gitconfig", ".gitattributes"),
+        *("Vagrantfile", "webpack.config.js", "vite.config.js", "vite.config.ts", "jest.config.js", "eslint.config.js", ".eslintrc.js", "babel.config.js", "gulpfile.js", "Gruntfile.js"),
+        *("turbo.json", "deno.json", "mise.toml", ".mise.toml", "vitest.config.ts", "next.config.js", "SConstruct", "meson.build", "configure", "ansible.cfg"),
+    }
+)  # fmt: skip
 """Names of files that programs run without being told to."""
 
 

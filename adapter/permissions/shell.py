@@ -31,6 +31,7 @@ from turnwire.adapter.permissions.shell_syntax import (
     words_behind,
     words_of,
 )
+from turnwire.adapter.permissions.written_files import WrittenFiles
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -120,6 +121,10 @@ _PLAIN = re.compile(r"[\w./+:@%,~\-]*")
 _PUNCTUATION = re.compile(r"[^\w./~\-]+")
 _PUNCTUATION_AND_PATHS = re.compile(r"[^\w.~\-]+")
 _OPERATORS = "|&()[<>$~"
+_REPEATED = frozenset(
+    {"for_statement", "while_statement", "c_style_for_statement", "function_definition", "&"}
+)
+"""Nodes whose commands are not run once and in the order of the text."""
 
 
 def read_line(line: str) -> Reading:
@@ -182,10 +187,7 @@ class _Reader:
 
         What is "fed" is a shell where something is piped or redirected to it. A "text" is read by a program that may run what it is told, or finds in a variable or a file.
         """
-        self._run_files: set[str] = set()
-        """Names of files that are run here."""
-        self._written: set[str] = set()
-        """Names of files that programs write here, nobody knows what."""
+        self._files = WrittenFiles()
         self._told: list[str] = []
         """Texts that are said here, and that these may read."""
         self._held: list[str] = []
@@ -212,8 +214,8 @@ class _Reader:
         """Read what is said in the line where something in it may run that."""
         if is_fed and "fed" in self._hears:
             self._hears.add("shell")
-        if not self._run_files.isdisjoint(self._written):
-            self._anything(1, "a file is written and run")
+        if why := self._files.at_the_end():
+            self._anything(1, why)
         read: set[str] = set()
         while (fresh := [text for text in self._told if text not in read]) and self._hears:
             read.update(fresh)
@@ -257,15 +259,23 @@ class _Reader:
             ends = {node.end_byte for node in walk(root) if node.type == "comment"}
             careful = _CONTINUED.sub(lambda found: found[0] if found.end() - 1 in ends else found[1], source)
             for joined in {line.replace("\\\n", ""), careful.decode()} - {line}:
-                self.read(joined, depth + 1)
+                self._read_as(joined, depth)
         if "&>" in line:  # other shells than bash end a command there
-            self.read(line.replace("&>", "& >"), depth + 1)
+            self._read_as(line.replace("&>", "& >"), depth)
         if "<<" in line and _INDENTED.search(
             line
         ):  # the grammar runs nothing in a here-document behind blanks
-            self.read(_INDENTED.sub("\n", line), depth + 1)
+            self._read_as(_INDENTED.sub("\n", line), depth)
         if "\n\\" in line:  # the grammar takes a backslash at the beginning of a line for the command before
-            self.read(line.replace("\n\\", "\n \\"), depth + 1)
+            self._read_as(line.replace("\n\\", "\n \\"), depth)
+
+    def _read_as(self, line: str, depth: int) -> None:
+        """Read the same line as another shell does: it is run once, so each reading has files of its own."""
+        files, self._files = self._files, WrittenFiles()
+        self.read(line, depth + 1)
+        if why := self._files.at_the_end():
+            self._anything(1, why)
+        self._files = files
 
     def _tree(self, root: "Node", source: bytes, depth: int) -> None:
         behind: dict[int, list[Node]] = {}
@@ -279,6 +289,8 @@ class _Reader:
                 self._step(node.descendant_count)
             if why := misread(node, source, parent):
                 self._anything(depth, why)
+            if kind in _REPEATED or (parent == "pipeline" and kind in ("subshell", "compound_statement")):
+                self._files.is_loose = True
             if kind in ("command", "declaration_command") and _exports(node, source):
                 exported.update(child.id for child in node.children if child.type == "variable_assignment")
             match kind:
@@ -311,12 +323,14 @@ class _Reader:
                         self._hears.add("text")
                 case "file_redirect" if (said := node.child_by_field_name("destination")) is not None:
                     self._redirect(
-                        value_of(said, source).text, text_of(node, source), _begin_of(node, source)
+                        value_of(said, source).text,
+                        text_of(node, source),
+                        is_known=_says_what_is_known(node, source),
                     )
                 case "herestring_redirect":
-                    self._told += [value_of(child, source).text for child in node.named_children]
+                    self._tell(value_of(child, source).text for child in node.named_children)
                 case "heredoc_redirect":
-                    self._told += self._heredoc(node, source, depth)
+                    self._tell(self._heredoc(node, source, depth))
                 case "variable_assignment":
                     self._assignment(node, source, depth, is_exported=node.id in exported)
                 case _:
@@ -324,6 +338,13 @@ class _Reader:
         if depth == 0:
             shape.append(source[done:])
             self._reading.shape = b"".join(shape).decode().strip()
+
+    def _tell(self, texts: Iterable[str]) -> None:
+        """Take what a command reads from the line, which may be a program in another language."""
+        for text in texts:
+            self._told.append(text)
+            if "code" in self._hears:
+                self._files.code(text)
 
     def _redirected(self, node: "Node", source: bytes, depth: int, behind: "dict[int, list[Node]]") -> None:
         """Find the words behind redirections, which belong to the command before."""
@@ -340,19 +361,23 @@ class _Reader:
         else:
             self._anything(depth, "words behind a redirection")
 
-    def _redirect(self, target: str, text: str, command: str) -> None:
+    def _run_file(self, path: str) -> None:
+        if self._certainty != _GUESSED and (why := self._files.runs(path)):
+            self._anything(1, why)
+
+    def _redirect(self, target: str, text: str, *, is_known: bool) -> None:
         """Take a file that is written by a redirection: what `echo` writes is known, others' output is not."""
         if ">" not in text or target.startswith("/dev/") or target.isdigit():
             return
-        name = _file_of(target)
+        name = target.rpartition("/")[2]
         if name in runners.RUN_BY_NAME or "/hooks/" in f"/{target}":
             self._hears.add(
                 "file"
                 if name.startswith(".") or ("/" in target and name not in runners.RUN_BY_NAME)
                 else "text"
             )
-        if command not in runners.SAYS_WHAT_IS_KNOWN:
-            self._written.add(name)
+        if not is_known:
+            self._files.writes(target)
 
     def _heredoc(self, node: "Node", source: bytes, depth: int) -> list[str]:
         """Return what a here-document says; read what is run in it."""
@@ -398,6 +423,8 @@ class _Reader:
 
     def _assigned(self, name: str, value: str, depth: int) -> None:
         self._held.append(value)
+        if name == "PATH":
+            self._files.searches()
         if name in runners.RUN_VARIABLES and (
             name.startswith("BASH_") or name == "ENV" or re.search(r"[$`\0\\]", value)
         ):
@@ -530,6 +557,8 @@ class _Reader:
             elif words[0].is_bare and name in runners.RESERVED and self._keyword(name, words):
                 self._anything(depth, f"{name!r} where a command is")
             self._read_arguments(name, texts, depth)
+            if self._certainty != _GUESSED and (why := self._files.command(name, texts)):
+                self._anything(1, why)
             waiting += self._run_by(name, words, texts, depth)
         self._certainty = certainty
 
@@ -561,8 +590,6 @@ class _Reader:
                 self._code(texts[1:])
                 if not runners.SSH_COMMAND.search(f" {' '.join(texts[1:])}"):
                     self._hears.add("fed")
-            case "curl" | "wget" | "scp" | "dd" | "aria2c":
-                self._written |= {_file_of(text) for text in texts[1:MAX_DOUBTFUL]}
             case "man" if any(text.startswith("-") for text in texts):
                 self._code(texts[1:])
             case "find" | "gfind" | "fd" | "fdfind":
@@ -579,7 +606,8 @@ class _Reader:
             case "source" | ".":
                 stdin = any(text in runners.STANDARD_INPUTS or UNKNOWN in text for text in texts[1:2])
                 self._hears.add("shell" if stdin else "file")
-                self._run_files |= {_file_of(text) for text in texts[1:2]}
+                for text in texts[1:2]:
+                    self._run_file(text)
             case "mapfile" | "readarray" if any(text.startswith(("-C", "-c")) for text in texts):
                 self._anything(depth, f"{name} runs a command of its own")
             case "at" | "batch":
@@ -723,6 +751,8 @@ class _Reader:
         self._code(arguments[: arguments.index(script)] if is_file else arguments)
         if script in runners.STANDARD_INPUTS and not _asks_only(arguments):
             self._hears.add("code")
+            for text in self._told:
+                self._files.code(text)
 
     def _tool(self, name: str, arguments: list[str], inert: frozenset[str]) -> None:
         """Take what a program of many uses may run of its arguments, but for those of uses that run nothing."""
@@ -831,7 +861,7 @@ class _Reader:
                 if runs_line:
                     self._line(argument, depth)
                     return ""
-                self._run_files.add(_file_of(argument))
+                self._run_file(argument)
                 if UNKNOWN in argument:  # `bash <(…)`
                     self._anything(1, "only the shell knows the script")
                 return "file"
@@ -857,15 +887,14 @@ class _Reader:
             self._certainty = before
 
 
-def _begin_of(redirect: "Node", source: bytes) -> str:
-    """Return the first word of the command that a redirection belongs to."""
+def _says_what_is_known(redirect: "Node", source: bytes) -> bool:
+    """Tell whether the output of the command that a redirection belongs to stands in the line."""
     at = redirect.start_byte if redirect.parent is None else redirect.parent.start_byte
-    return next(iter(source[at : at + 40].decode(errors="replace").split()), "")
-
-
-def _file_of(text: str) -> str:
-    """Return the name of the file that a word means, or an option with a value."""
-    return text.rpartition("=")[2].rpartition("/")[2].removeprefix("-o").removeprefix("-O") or text
+    begin = source[at : redirect.start_byte].decode(errors="replace").split()
+    name = begin[0] if begin else ""
+    if name == "cat":  # of files nobody knows what they say
+        return all(word.startswith(("-", "<")) for word in begin[1:])
+    return name in runners.SAYS_WHAT_IS_KNOWN
 
 
 def _script(arguments: Sequence[str]) -> str:

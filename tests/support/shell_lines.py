@@ -674,7 +674,42 @@ REAL = (
         "test",
         "[",
     ),
-)
+    *("cp", "mv", "ln", "install", "tar", "dd", "gzip", "gunzip", "sort", "split", "patch", "base64", "curl", "node", "rsync", "cpio", "mkdir", "chmod", "head", "xxd", "rename"),
+)  # fmt: skip
+
+WRITES = (
+    *("cp stub/rm {d}{f}", "cp -p stub/rm {d}{f}", "mv stub/rm {d}{f}", "ln -s $PWD/stub/rm {d}{f}", "ln stub/rm {d}{f}", "install -m 755 stub/rm {d}{f}", "dd if=stub/rm of={d}{f}"),
+    *("cp stub/rm {f}; mv {f} {d}", "rsync stub/rm {d}{f}", "curl -so {d}{f} file://$PWD/stub/rm", "curl -s file://$PWD/stub/rm > {d}{f}", "cat stub/rm > {d}{f}", "cat < stub/rm > {d}{f}"),
+    *("tee {d}{f} < stub/rm", "cat stub/rm | tee -a {d}{f}", "sed -n 'w {d}{f}' stub/rm", "sed 's/^#!.*//w{d}{f}' stub/rm; cp stub/rm {d}{f}", "awk '{{ print > \"{d}{f}\" }}' stub/rm", "sort -o {d}{f} stub/rm"),
+    *("base64 stub/rm | base64 -d > {d}{f}", "gzip -c stub/rm > {d}{f}.gz; gunzip {d}{f}.gz", "head -n 9 stub/rm > {d}{f}", "sed s/q/q/ stub/rm > {d}{f}", "find stub -name rm -fprintf {d}{f} 'rm x\\n'"),
+    *("python3 -c \"import shutil; shutil.copy('stub/rm', '{d}{f}')\"", "python3 - <<'E'\nopen('{d}{f}', 'w').write(open('stub/rm').read())\nE", "perl -pe 's/q/q/' stub/rm > {d}{f}"),
+    *("tar c --transform='s,rm,{f},' -C stub rm | tar x -C ./{d}", "tar cf t.tar --transform='s,rm,{f},' -C stub rm; tar -xf t.tar -C ./{d}", "printf 'rm\\n' | (cd stub; cpio -o) | (cd ./{d}; cpio -i; mv rm {f})"),
+    *("split -l 99 --additional-suffix=.sh stub/rm {d}x; cp {d}xaa.sh {d}{f}", "git init -q g; cp stub/rm g/{f}; git -C g add .; git -C g -c user.name=a -c user.email=a@b.c commit -qm m; git clone -q g h; cp h/{f} ./{d}"),
+    *("git diff --no-index --output=p /dev/null stub/rm; git apply --unsafe-paths -p2 --include=rm p; mv rm {d}{f}", "git diff --no-index /dev/null stub/rm | patch -p0 {d}{f}", "unknown-runner cp stub/rm {d}{f}"),
+    *("sudo cp stub/rm {d}{f}", "cp stub/* ./{d}; mv {d}rm {d}{f}", "cp -r stub/. ./{d}; mv {d}rm {d}{f}", "cp -t ./{d} stub/rm; mv {d}rm {d}{f}", "sh -c 'cp stub/rm {d}{f}'", "find stub -name rm -exec cp '{{}}' {d}{f} ';'"),
+    *("echo stub/rm | xargs -I Z cp Z {d}{f}", "eval 'cp stub/rm {d}{f}'", "C=cp; $C stub/rm {d}{f}", "cp stub/rm $PWD/{d}{f}", "F={d}{f}; cp stub/rm $F", "for s in stub/rm; do cp $s {d}{f}; done", "c\\\np stub/rm {d}{f}", "{{ cat stub/rm; }} > {d}{f}"),
+)  # fmt: skip
+"""What has a file say `rm x`, or be `rm`: {f} in {d}."""
+RUNS = (
+    *("sh {d}{f} x", "bash {d}{f}", "bash -x ./{d}{f}", ". ./{d}{f}", "source ./{d}{f}", "chmod +x {d}{f}; ./{d}{f} x", "env sh {d}{f}", "sudo sh ./{d}{f}", "timeout 5 sh {d}{f}", "sh -c '. ./{d}{f}'"),
+    *("cd ./{d}; sh {f}", "(cd ./{d} && bash {f})", "exec sh {d}{f}", "sh $PWD/{d}{f}", "sh {d}*f*", "X={d}{f}; sh $X", "xargs sh {d}{f} < /dev/null", "PATH=$PWD/{d}:$PATH; chmod +x {d}{f}; {f} x", "dash < {d}{f}", "cat {d}{f} | sh"),
+    *("if sh {d}{f}; then :; fi", "f() {{ sh {d}{f}; }}; f", "echo $(sh {d}{f})", "find ./{d} -name {f} -exec sh '{{}}' ';'", "eval 'sh {d}{f}'", "bash --rcfile {d}{f} -ic :", "BASH_ENV={d}{f} bash -c :", "coproc sh {d}{f}; wait", "command . ./{d}{f}"),
+)  # fmt: skip
+"""What runs it."""
+
+
+def written_and_run(seed: int, count: int) -> list[str]:
+    """Return lines that write a file by some program and run it."""
+    chance = random.Random(seed)
+    lines = []
+    for _ in range(count):
+        place = {"f": chance.choice(("ff", "ff.sh", "f-f", "run-ff")), "d": chance.choice(("", "", "tools/"))}
+        write, run = (chance.choice(of).format(**place) for of in (WRITES, RUNS))
+        join = chance.choice(("; ", " && ", "\n")) if "\nE" not in write else "\n"
+        lines.append(
+            chance.choice(("{}", "{}", "({})", "true; {}", "{{ {}\n}}")).format(f"{write}{join}{run}")
+        )
+    return lines
 
 
 def made_ready(folder: Path) -> None:
