@@ -84,10 +84,19 @@ class PartSaid(NamedTuple):
     parts: Sequence[AnswerPart | ToolPart]
 
 
+class ToolAsked(NamedTuple):
+    """The arguments of a tool call, or more of them."""
+
+    call_id: str
+    """The agent's own id of the call."""
+    arguments: JsonObject
+
+
 class ToolReturned(NamedTuple):
     """The whole result of a tool call."""
 
     call_id: str
+    """The agent's own id of the call."""
     content: Json
 
 
@@ -100,7 +109,9 @@ class CallsUntold(NamedTuple):
     """Tokens of the model's call that this line ends, for agents that attach them to a piece of text."""
 
 
-ModelCall: TypeAlias = CallBegan | PieceStreamed | CallMeasured | PartSaid | ToolReturned | CallsUntold
+ModelCall: TypeAlias = (
+    CallBegan | PieceStreamed | CallMeasured | PartSaid | ToolAsked | ToolReturned | CallsUntold
+)
 
 
 class RequestMade(NamedTuple):

@@ -51,7 +51,9 @@ class GeminiReader(OneWay):
         """Return what a line tells."""
         match value.get("type"):
             case "init":
-                return [SessionStarted(id=text(value, "session_id"), model=text(value, "model"))]
+                return [
+                    SessionStarted(id=text(value, "session_id"), model=text(value, "model"), agent="gemini")
+                ]
             case "message":
                 words = text(value, "content") or ""
                 return [Prompt(words)] if value.get("role") == "user" else [TextPiece(words)]

@@ -44,6 +44,7 @@ from turnwire.sessions.records.resume_point import NEW, ResumePoint
 from turnwire.sessions.services import SessionServices
 from turnwire.sessions.state import ObservedState, short
 from turnwire.sessions.trace_context import Caller, context_event, headers, variables
+from turnwire.tracing.spans.genai_facts import configured_provider
 
 if TYPE_CHECKING:  # few sessions are ever in a terminal or a worktree
     from turnwire.adapter.workspace.worktree_actions import Presence
@@ -589,7 +590,7 @@ class LiveSession:
                 self._step(machine.Started())
                 # by then it is known what the agent can do
                 cli.initialized.add_done_callback(lambda _: self._services.changed())
-                await self._begin(cli, resume_point, context)
+                await self._begin(cli, resume_point, context, configured_provider(options.environment))
                 running.set_result(None)
                 unwatch = self._services.journal.watch_trouble(self._look_for_trouble)
                 try:
@@ -695,7 +696,11 @@ class LiveSession:
         return True
 
     async def _begin(
-        self, cli: AgentSession, resume_point: ResumePoint, context: ev.TraceContext | None
+        self,
+        cli: AgentSession,
+        resume_point: ResumePoint,
+        context: ev.TraceContext | None,
+        provider: str | None,
     ) -> None:
         """Record the process, so that it can be reaped, and the conversation; then publish the start."""
         state, going = self._state, None if resume_point == NEW else resume_point.json()
@@ -720,6 +725,8 @@ class LiveSession:
         started = ev.ProcessStatus(
             state="started",
             pid=cli.identity.pid,
+            agent=self.record.agent,
+            provider=provider,
             resumed=resumed,
             after_turns=self._pipeline.core.turns if anew else None,
         )

@@ -5,7 +5,6 @@ they cost a look at each line.
 """
 
 import logging
-import os
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -21,7 +20,6 @@ from turnwire.sessions.metrics import Metrics
 from turnwire.sessions.pipeline import Observer
 from turnwire.tracing.export.wanted import STILL_SENDING, logs_wanted
 from turnwire.tracing.metrics.measurements import Measurer
-from turnwire.tracing.spans.genai_facts import configured_provider
 from turnwire.tracing.spans.maker import SpanMaker
 from turnwire.tracing.spans.span import Span
 
@@ -62,7 +60,6 @@ class Observers:
             session,
             export=self._export,
             agent=agent,
-            provider=self._provider(agent),
             **settings.span_options,
         )
         tap = _Observer(session, maker, settings, metrics=self._metrics, measurer=self._measurer)
@@ -73,11 +70,6 @@ class Observers:
     def _current(self, session: str) -> Span | None:
         maker = self._makers.get(session)
         return None if maker is None else maker.current
-
-    def _provider(self, agent: str) -> str | None:
-        """Return the provider of the model, if the agent's variables or turnwire's name it."""
-        configured = self._settings.agents.get(agent)
-        return configured_provider({**os.environ, **(configured.env if configured else {})})
 
     def send_soon(self) -> None:
         """Begin to send the spans that wait."""

@@ -793,6 +793,10 @@ class ProcessStatus(SessionEvent, frozen=True, kw_only=True, tag="process_status
     """`stalled`: no output for longer than configured; `resumed`: it speaks again."""
     pid: int | None = None
     """Its process id."""
+    agent: str | None = None
+    """For `started`: the agent's name in turnwire's settings."""
+    provider: str | None = None
+    """For `started`: where the model runs, if variables of Claude Code say so, such as `aws.bedrock`."""
     resumed: bool | None = None
     """True when it was started to go on with an earlier conversation."""
     after_turns: int | None = None

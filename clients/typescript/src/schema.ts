@@ -1682,6 +1682,10 @@ export interface ProcessStatus {
   state: "started" | "exited" | "stalled" | "resumed";
   /** Its process id. */
   pid?: number;
+  /** For `started`: the agent's name in turnwire's settings. */
+  agent?: string;
+  /** For `started`: where the model runs, if variables of Claude Code say so, such as `aws.bedrock`. */
+  provider?: string;
   /** True when it was started to go on with an earlier conversation. */
   resumed?: boolean;
   /** For `started`: turns before it, if turnwire resumes following the session after its own restart. */

@@ -123,10 +123,12 @@ def _observer(settings: Settings, agent: Agent) -> Iterator[tuple["Observed | No
     if not (settings.record or settings.traces or metrics_wanted() or logs_wanted()):
         yield None, {}
         return
+    from turnwire.normalize.events import ProcessStatus  # noqa: PLC0415 - as above
     from turnwire.sessions.metrics import Metrics  # noqa: PLC0415 - as above
     from turnwire.sessions.observers import Observers  # noqa: PLC0415 - as above
     from turnwire.sessions.trace_context import Caller, context_event, variables  # noqa: PLC0415 - as above
     from turnwire.sidecar.streams.stdio.observed import Observed  # noqa: PLC0415 - as above
+    from turnwire.tracing.spans.genai_facts import configured_provider  # noqa: PLC0415 - as above
 
     logs.tell_first(DELIVERY)
     observers = Observers(settings, Metrics())
@@ -139,6 +141,9 @@ def _observer(settings: Settings, agent: Agent) -> Iterator[tuple["Observed | No
             context = context_event(session, Caller.of_environment())
             observed.see(Announced(context), [context])
             traced = variables(context)
+        provider = configured_provider({**os.environ, **agent.env})
+        started = ProcessStatus(state="started", agent=agent.name, provider=provider)
+        observed.see(Announced(started), [started])
         yield observed, traced
     finally:
         observers.close(PATIENCE)
