@@ -153,16 +153,6 @@ def test_a_turn_carries_the_line_that_began_it_and_what_it_became(made: Recordin
         assert normalized["operation_id"] == turn.attributes["turnwire.operation_id"]
 
 
-def test_a_turn_names_the_agents_session_once_it_is_known_and_ours_before() -> None:
-    found = spans(recording("2.1.330", "perm-allow"))
-    (life,) = named(found, "turnwire.session")
-    agents = {span.attributes["session.id"] for span in named(found, "streamjson.complete")}
-    assert life.attributes["session.id"] == "s"
-    assert len(agents) == 1
-    assert agents == {span.attributes["session.id"] for span in named(found, "streamjson.prompt")}
-    assert "s" not in agents
-
-
 def test_cut_at_the_limit_and_left_out_without_one() -> None:
     made = recording("2.1.330", "big-output")
     for span in spans(made, limit=100):

@@ -5,18 +5,22 @@ last line. Some agents report no messages (`CallsUntold`). For them a run of out
 with the first tool call, or with the turn.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from msgspec import Struct, field
 
-from turnwire.normalize.model import JsonObject
+from turnwire.normalize.model import JsonObject, JsonValue
 from turnwire.normalize.model_calls import AnswerPart, CallBegan, CallMeasured, PartSaid, Tokens, ToolPart
-from turnwire.tracing.spans.genai_facts import GenAiFacts, answer, tool_answers, usage
+from turnwire.tracing.spans.genai_facts import TOKENS, GenAiFacts, answer, tool_answers, usage, values
 from turnwire.tracing.spans.span import Attribute, Span, Trace
 
 _MOST_PARTS = 256
 """Maximum number of exported parts of a run, and of exported results that a run answers."""
+
+
+REST = "turnwire.usage.rest"
+"""True on a chat whose tokens include those of the turn that no message reports."""
 
 
 class Piece(NamedTuple):
@@ -28,6 +32,38 @@ class Piece(NamedTuple):
     """Id of the block. Pieces of the same block are joined."""
     replaces: bool
     """True if it replaces earlier text of the block."""
+
+
+class OpenTool(Struct):
+    """A tool call without a result."""
+
+    span: Span
+    call_id: str
+    name: str
+    arguments: JsonValue = None
+    """The newest arguments. Only with `content`."""
+    told: bool = False
+    """The agent itself told these arguments."""
+    waited_ns: int = 0
+    """How long it waited for a human."""
+
+    def finish(self, facts: GenAiFacts, at: int, error: str | None) -> Span:
+        """Finish the span, with the arguments that are known by now."""
+        if facts.content and self.arguments is not None:
+            told = facts.told(self.arguments)
+            self.span.update({"gen_ai.tool.call.arguments": told, **values(told)})
+        if self.waited_ns:
+            self.span.update({"turnwire.human.wait.duration": self.waited_ns / 1e9})
+        return self.span.finish(at, error)
+
+    def part(self, facts: GenAiFacts) -> JsonObject:
+        """Return the call as a part of a message."""
+        return {
+            "type": "tool_call",
+            "id": self.call_id,
+            "name": self.name,
+            "arguments": facts.arguments(self.arguments),
+        }
 
 
 class _Block(Struct):
@@ -44,39 +80,50 @@ class _Chat(Struct):
     last: int
     chunked: bool = False
     finish_reason: str | None = None
-    parts: list[JsonObject | _Block] = field(default_factory=list)
+    parts: list[JsonObject | _Block | OpenTool] = field(default_factory=list)
     blocks: dict[tuple[str | None, int | None], _Block] = field(default_factory=dict)
     """For a run: its blocks by id."""
     called: bool = False
     """True if it calls a tool. A tool call ends a run."""
     tokens: Tokens | None = None
     """For a run: the tokens that its pieces report."""
+    has_failed: bool = False
+    """The agent said in the model's name that the call failed. More may be told with the turn's end."""
 
 
 class ChatThread:
     """One thread and its current message."""
 
     def __init__(
-        self, trace: Trace, agent: Span, at: int, facts: GenAiFacts, *, subagent: bool = False
+        self,
+        trace: Trace,
+        agent: Span,
+        at: int,
+        facts: GenAiFacts,
+        counted: dict[str, int],
+        *,
+        subagent: bool = False,
     ) -> None:
+        """Begin a thread. `counted`: tokens of the turn's ended messages by attribute, in all threads."""
         self.trace = trace
         """The trace of the turn in which the thread began."""
         self.agent = agent
         """The span of the agent's work."""
-        self.tools: dict[str, Span] = {}
+        self.tools: dict[str, OpenTool] = {}
         """Calls without a result, by id."""
         self._free_since = at
         self._facts = facts
+        self._counted = counted
         self._subagent = subagent
         self._model: str | None = None
         """The model of the newest message."""
         self._chat: _Chat | None = None
-        self._runs = 0
-        """Number of runs so far."""
         self._asked: str | None = None
         """The input of the next run."""
         self._results: list[tuple[str, str]] = []
         """Call ids and their results since the last run."""
+        self.answer: list[JsonObject] = []
+        """Parts of the newest message with text. Only with `content`."""
 
     def free(self, at: int) -> None:
         """Note that a tool result came, so that the model can continue."""
@@ -126,7 +173,7 @@ class ChatThread:
     def said(self, said: PartSaid, at: int) -> list[Span]:
         """Handle a part of a message. Text that the agent wrote in the model's name means that the call failed."""
         if said.is_synthetic:
-            return [] if said.error is None else self._failed(said.error, at)
+            return [] if said.error is None else self._failed(said, said.error, at)
         finished = self._heard(said.message_id, said.model, at)
         chat = self._chat
         if chat is None:
@@ -164,7 +211,7 @@ class ChatThread:
             self._write(chat, known, piece)
         return finished
 
-    def called(self, part: JsonObject | None, at: int) -> list[Span]:
+    def called(self, tool: OpenTool | None, at: int) -> list[Span]:
         """End the run because of a tool call. Further calls at the same time belong to the same run."""
         finished: list[Span] = []
         chat = self._chat
@@ -175,8 +222,8 @@ class ChatThread:
         if not chat.called:
             chat.called = True
             chat.last = at
-        if part is not None and len(chat.parts) < _MOST_PARTS:
-            chat.parts.append(part)
+        if tool is not None and len(chat.parts) < _MOST_PARTS:
+            chat.parts.append(tool)
         return finished
 
     def took(self, tokens: Tokens, at: int) -> list[Span]:
@@ -199,16 +246,14 @@ class ChatThread:
         stop_reason: str | None,
         error: str | None,
         asked: bool,
-        spent: Mapping[str, Attribute],
     ) -> list[Span]:
-        """End the last run with its turn.
+        """Note how the last run ends with its turn.
 
         Args:
             at: nanoseconds since 1970.
             stop_reason: why the agent stopped, in its own word.
             error: why the turn failed.
             asked: the error is certainly that of a call of the model, so it is a run even without output.
-            spent: usage of the turn. It is the run's if the turn has no other run.
         """
         finished: list[Span] = []
         chat = self._chat
@@ -216,20 +261,39 @@ class ChatThread:
             finished, chat = self._run(self._free_since)
         if chat is None:
             return finished
-        if self._runs == 1 and chat.tokens is None:
-            chat.span.update(spent)
         if not chat.called:
             chat.last = at
             self._stopped(chat, stop_reason)
             if error is not None:
                 chat.span.update({"error.type": error})
-        return finished + self.end_chat()
+        return finished
+
+    def settle(self, spent: Mapping[str, Attribute], at: int) -> None:
+        """Give the tokens of the turn that no message reports to its last chat, so that those of all chats are the turn's.
+
+        Tokens of helper models, of compaction and of subagents are among them, and, without partial messages, those that messages
+        wrote. Agents with runs report the tokens of a turn only. at: nanoseconds since 1970.
+        """
+        own = {} if self._chat is None else self._chat.span.attributes
+        whole: dict[str, Attribute] = {}
+        for name, total in spent.items():
+            said = own.get(name, 0)
+            assert isinstance(total, int)
+            assert isinstance(said, int)
+            if total > self._counted.get(name, 0) + said:
+                whole[name] = total - self._counted.get(name, 0)
+        if not whole.keys() & {*TOKENS[:2]}:
+            return
+        if self._chat is None:
+            self._chat = _Chat(self._begin(self._requested(), {}, self._free_since), None, at)
+        elif self._chat.message_id is not None:
+            whole[REST] = True
+        self._chat.span.update(whole)
 
     def _run(self, start: int) -> tuple[list[Span], _Chat]:
         """Start a run and end the one before."""
         finished = self.end_chat()
         chat = self._chat = _Chat(self._begin(self._requested(), {}, start), None, start)
-        self._runs += 1
         self._answers(chat)
         return finished, chat
 
@@ -255,22 +319,32 @@ class ChatThread:
             block.said.append(piece.text[: block.room])
             block.room -= len(piece.text)
 
-    def _part(self, part: JsonObject | _Block) -> JsonObject:
-        return (
-            self._facts.part(AnswerPart(part.kind, "".join(part.said))) if isinstance(part, _Block) else part
-        )
+    def _part(self, part: JsonObject | _Block | OpenTool) -> JsonObject:
+        match part:
+            case _Block():
+                return self._facts.part(AnswerPart(part.kind, "".join(part.said)))
+            case OpenTool():
+                return part.part(self._facts)
+            case _:
+                return part
 
     def end_chat(self, stop_reason: str | None = None) -> list[Span]:
         """End the current message. stop_reason: why the turn ended, if it ended with this message."""
         chat, self._chat = self._chat, None
         if chat is None:
             return []
-        if chat.finish_reason is None:
+        if chat.finish_reason is None and not chat.has_failed:
             self._stopped(chat, self._reason(chat, stop_reason))
         if chat.parts:
             parts = [self._part(part) for part in chat.parts]
             chat.span.update({"gen_ai.output.messages": answer(parts, chat.finish_reason)})
+            if said := [part for part in parts if part["type"] == "text"]:
+                self.answer = said
+            chat.span.update(values(out=text_of(said)))
         self._free_since = max(self._free_since, chat.last)
+        for name in TOKENS:
+            if isinstance(count := chat.span.attributes.get(name), int):
+                self._counted[name] = self._counted.get(name, 0) + count
         error = chat.span.attributes.get("error.type")
         return [chat.span.finish(chat.last, None if error is None else str(error))]
 
@@ -284,20 +358,34 @@ class ChatThread:
             return "tool_call" if chat.message_id is None else "tool_use"
         return stop_reason
 
-    def end(self, at: int, error: str | None = None, *, stop_reason: str | None = None) -> list[Span]:
-        """End all open spans of the thread, the agent's own span last. stop_reason: why the turn ended."""
+    def end(
+        self, at: int, error: str | None = None, *, stop_reason: str | None = None, stopped: bool = False
+    ) -> list[Span]:
+        """End all open spans of the thread, the agent's own span last.
+
+        Args:
+            at: nanoseconds since 1970.
+            error: why the agent failed.
+            stop_reason: why the turn ended.
+            stopped: a human stopped the turn, so calls without a result have not failed.
+        """
         finished = self.end_chat(stop_reason)
-        finished += [tool.finish(at, "no_result") for tool in self.tools.values()]
+        finished += [
+            tool.finish(self._facts, at, None if stopped else "no_result") for tool in self.tools.values()
+        ]
         self.tools.clear()
         self.agent.update(self._facts.common("invoke_agent"))
         if (model := self._requested()) is not None:
             self.agent.update({"gen_ai.request.model": model})
+        if self.answer:
+            self.agent.update({"gen_ai.output.messages": answer(self.answer, stop_reason)})
+            self.agent.update(values(out=text_of(self.answer)))
         return [*finished, self.agent.finish(at, error)]
 
     def _heard(self, message_id: str | None, model: str | None, at: int) -> list[Span]:
         if message_id is None:
             return []
-        if self._chat is not None and self._chat.message_id == message_id:
+        if self._chat is not None and self._chat.message_id == message_id and not self._chat.has_failed:
             self._chat.last = at
             return []
         finished = self.end_chat()
@@ -308,11 +396,24 @@ class ChatThread:
         self._answers(self._chat)
         return finished
 
-    def _failed(self, error: str, at: int) -> list[Span]:
+    def _failed(self, said: PartSaid, error: str, at: int) -> list[Span]:
         finished = self.end_chat()
         span = self._begin(self._requested(), {"error.type": error}, self._free_since)
-        self._free_since = at
-        return [*finished, span.finish(at, error)]
+        texts = [part.text for part in said.parts if isinstance(part, AnswerPart)]
+        if self._facts.limit and texts:
+            span.update({"error.message": self._facts.told("\n".join(texts))})
+        self._chat = _Chat(span, None, at, has_failed=True)
+        return finished
+
+    def failed_with(self, status: int | None, message: str) -> None:
+        """Note the HTTP status and text of a call that failed, from the turn's end."""
+        chat = self._chat
+        if chat is None or not (chat.has_failed or "error.type" in chat.span.attributes):
+            return
+        if status is not None:
+            chat.span.update({"http.response.status_code": status})
+        if message and "error.message" not in chat.span.attributes:
+            chat.span.update({"error.message": message})
 
     def _begin(self, model: str | None, attributes: dict[str, Attribute], start: int) -> Span:
         name = f"chat {model}" if model else "chat"
@@ -336,3 +437,8 @@ class ChatThread:
         if reason is not None:
             chat.finish_reason = reason
             chat.span.update({"gen_ai.response.finish_reasons": [reason]})
+
+
+def text_of(parts: Sequence[JsonObject]) -> str:
+    """Return the text of parts."""
+    return "\n".join(str(part["content"]) for part in parts)

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 import msgspec
 from msgspec import Struct
 
-from turnwire.normalize.model import JsonObject
+from turnwire.normalize.model import JsonObject, JsonValue
 from turnwire.normalize.model_calls import AnswerPart, ToolPart
-from turnwire.tracing.spans.span import Attribute, cut_text
+from turnwire.tracing.spans.span import CUT_MARK, Attribute, cut_text, fit
 
 CONVENTIONS = "1.41.0"
 """Version of the semantic conventions. docs/tracing.md names it too."""
@@ -19,6 +19,18 @@ SCHEMA_URL = f"https://opentelemetry.io/schemas/{CONVENTIONS}"
 
 PROVIDER = "anthropic"
 """Provider for agents without a name. Only Claude Code has none."""
+
+AGENT = "claude"
+"""Name of an agent that nobody names. Only Claude Code does not name itself."""
+
+KIND = "openinference.span.kind"
+"""The kind of a span for backends that follow OpenInference."""
+
+KINDS = {"invoke_agent": "AGENT", "chat": "LLM", "execute_tool": "TOOL"}
+"""Operation of the conventions -> that kind."""
+
+TURN_KIND = "CHAIN"
+"""That kind of a turn's first span."""
 
 CONFIGURED = {"CLAUDE_CODE_USE_BEDROCK": "aws.bedrock", "CLAUDE_CODE_USE_VERTEX": "gcp.vertex_ai"}
 """Variables of Claude Code that choose the provider."""
@@ -69,7 +81,8 @@ def provider_of(agent: str | None, model: str | None) -> str:
 class GenAiFacts(Struct):
     """What spans say of a session: agent and provider, and how much of its texts."""
 
-    agent: str
+    agent: str | None
+    """The agent's name, if it was told."""
     content: bool
     """Whether prompts, answers, arguments and results go into spans."""
     limit: int
@@ -78,6 +91,8 @@ class GenAiFacts(Struct):
     conversation: str | None = None
     product: str | None = None
     """The agent's own name; None for agents that give none."""
+    session: str = ""
+    """turnwire's id of the session: the `session.id` of every span."""
     configured: str | None = None
     """Provider of the model, if variables of Claude Code name it."""
 
@@ -88,9 +103,16 @@ class GenAiFacts(Struct):
             return self.configured
         return provider_of(self.product, self.model)
 
+    @property
+    def agent_name(self) -> str:
+        """The agent's name: as told, or as it calls itself."""
+        return self.agent or self.product or AGENT
+
     def common(self, operation: str) -> dict[str, Attribute]:
         """Return the attributes of every span of the conventions."""
         found: dict[str, Attribute] = {
+            "session.id": self.session,
+            KIND: KINDS[operation],
             "gen_ai.operation.name": operation,
             "gen_ai.provider.name": self.provider,
         }
@@ -102,10 +124,11 @@ class GenAiFacts(Struct):
         """Return an error's text for spans. Empty unless `content`."""
         return (text or "") if self.limit else ""
 
-    def told(self, value: object) -> str:
-        """Return a value as an attribute: text unchanged, anything else as JSON, cut to the limit."""
-        data = value.encode("utf-8", "replace") if isinstance(value, str) else msgspec.json.encode(value)
-        return cut_text(data, self.limit)
+    def told(self, value: JsonValue) -> str:
+        """Return a value as an attribute, cut to the limit: text as it is, anything else as JSON that stays valid."""
+        if isinstance(value, str):
+            return cut_text(value.encode("utf-8", "replace"), self.limit)
+        return msgspec.json.encode(fit(value, self.limit)).decode()
 
     def part(self, part: AnswerPart | ToolPart) -> JsonObject:
         """Return a part of a message in the conventions' shape."""
@@ -113,7 +136,26 @@ class GenAiFacts(Struct):
             case AnswerPart(kind, text):
                 return {"type": kind, "content": self.told(text)}
             case ToolPart(call_id, name, arguments):
-                return {"type": "tool_call", "id": call_id, "name": name, "arguments": self.told(arguments)}
+                return {
+                    "type": "tool_call",
+                    "id": call_id,
+                    "name": name,
+                    "arguments": self.arguments(arguments),
+                }
+
+    def arguments(self, value: JsonValue) -> JsonValue:
+        """Return the arguments of a call for a message, cut to the limit. They stay an object."""
+        found = fit(value, self.limit)
+        return found if isinstance(value, dict) == isinstance(found, dict) else {CUT_MARK: found}
+
+
+TOKENS = (
+    "gen_ai.usage.input_tokens",
+    "gen_ai.usage.output_tokens",
+    "gen_ai.usage.cache_read.input_tokens",
+    "gen_ai.usage.cache_creation.input_tokens",
+)
+"""The token attributes."""
 
 
 def usage(
@@ -129,6 +171,17 @@ def usage(
         found["gen_ai.usage.cache_read.input_tokens"] = read
     if written is not None:
         found["gen_ai.usage.cache_creation.input_tokens"] = written
+    return found
+
+
+def values(put: str | None = None, out: str | None = None) -> dict[str, Attribute]:
+    """Return what went in and came out as OpenInference has it. GenAI has no such attributes for whole turns."""
+    found: dict[str, Attribute] = {}
+    for name, text in (("input", put), ("output", out)):
+        if text:
+            found[f"{name}.value"] = text
+            is_json = text[0] in "{[" and text[-1] in "]}"
+            found[f"{name}.mime_type"] = "application/json" if is_json else "text/plain"
     return found
 
 

@@ -34,7 +34,7 @@ class SpanMaker:
         session: str,
         *,
         export: TraceSource | None = None,
-        agent: str = "claude",
+        agent: str | None = None,
         limit: int = DEFAULT_LIMIT,
         fold_deltas: bool = True,
         content: bool = False,
@@ -46,12 +46,12 @@ class SpanMaker:
         Args:
             session: its id.
             export: where spans are sent.
-            agent: the agent's name.
+            agent: the agent's name. The start of its process may tell another.
             limit: maximum bytes of a raw line, and of an event, in a span.
             fold_deltas: make one span for a streamed block instead of one for each piece.
             content: put texts into the GenAI spans.
             genai_alone: make no spans for single events and control messages.
-            provider: the model's provider, if configured.
+            provider: the model's provider, if configured. The start of the agent's process may tell another.
         """
         self._session = session
         self._export = export
@@ -59,7 +59,9 @@ class SpanMaker:
         self._streamjson = (
             None if export is None or genai_alone else StreamJsonSpans(limit=limit, fold_deltas=fold_deltas)
         )
-        self._genai = GenAiSpans(agent=agent, content=content, limit=limit, provider=provider)
+        self._genai = GenAiSpans(
+            agent=agent, content=content, limit=limit, session=session, provider=provider
+        )
         self._between = Trace()
         """The trace of the current life."""
         self._life: Span | None = None
@@ -75,8 +77,6 @@ class SpanMaker:
         self._last: tuple[Trace, Span] | None = None
         """Trace and root of the turn that ended last."""
         self._turn: str | None = None
-        self._cli_session: str | None = None
-        """The session's id in the agent's own terms, as soon as it is known."""
 
     @property
     def current(self) -> Span | None:
@@ -95,8 +95,6 @@ class SpanMaker:
             return self._measured(item, events, at)
         raw = item.line if isinstance(item, Received | Sent) else b""
         self._follow_life(item, raw, at)
-        for event in events:
-            self._cli_session = event.session_id or self._cli_session
         if self._trace is None:
             started = next((event for event in events if isinstance(event, ev.TurnStarted)), None)
             if started is not None:
@@ -163,16 +161,15 @@ class SpanMaker:
         self._has_started = False
 
     def _place(self, event: AgentEvent | None = None) -> SpanContext:
-        """Return the trace and parent for a span that begins now. The session id is the agent's, if known.
+        """Return the trace and parent for a span that begins now.
 
         An event after the end of a turn, such as its error, belongs to that turn.
         """
-        session = self._cli_session or self._session
         if self._trace is None and self._last is not None and event is not None:
             of_turn = event.operation_id is not None and event.operation_id == self._turn
             if of_turn:
-                return SpanContext(*self._last, session)
-        return SpanContext(self._trace or self._between, self._root or self._life, session)
+                return SpanContext(*self._last, self._session)
+        return SpanContext(self._trace or self._between, self._root or self._life, self._session)
 
     def _measured(self, item: SessionInput, events: Sequence[AgentEvent], at: int) -> list[Span]:
         """Measure durations only."""
@@ -224,7 +221,7 @@ class SpanMaker:
             if origin is None:
                 self._trace.salt(self._life_seed)
             attributes = {
-                "session.id": self._cli_session or self._session,
+                "session.id": self._session,
                 "turnwire.session": self._session,
                 "turnwire.operation_id": event.operation_id or "",
                 "turnwire.origin": event.origin,
@@ -241,11 +238,7 @@ class SpanMaker:
         if root is None or trace is None:
             return finished
         self._last = trace, root
-        # The first turn of a new conversation begins before the agent has named the session.
-        known: dict[str, Attribute] = {
-            "session.id": self._cli_session or self._session,
-            "turnwire.outcome": event.data.outcome or "",
-        }
+        known: dict[str, Attribute] = {"turnwire.outcome": event.data.outcome or ""}
         if event.data.cost_usd is not None:
             known["turnwire.cost_usd"] = event.data.cost_usd
         root.update(known)

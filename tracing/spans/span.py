@@ -8,6 +8,10 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Protocol
 
+import msgspec
+
+from turnwire.normalize.model import JsonValue
+
 Attribute = str | bool | int | float | Sequence[str]
 Attributes = Mapping[str, Attribute]
 
@@ -102,6 +106,40 @@ def cut_text(data: bytes, limit: int) -> str:
     if len(data) <= limit:
         return data.decode("utf-8", "replace")
     return data[:limit].decode("utf-8", "ignore") + CUT_MARK
+
+
+def fit(value: JsonValue, limit: int) -> JsonValue:
+    """Return a JSON value whose text has at most about `limit` bytes. Long strings and lists in it are cut, and marked."""
+    size = len(msgspec.json.encode(value))
+    room = limit
+    while size > limit and room > _LEAST:
+        room //= 2
+        value = _shortened(value, room)
+        size = len(msgspec.json.encode(value))
+    return value if size <= limit else CUT_MARK
+
+
+_LEAST = 8
+"""Bytes of a string below which cutting strings no longer helps."""
+
+
+def _shortened(value: JsonValue, room: int) -> JsonValue:
+    match value:
+        case str():
+            return cut_text(value.encode("utf-8", "replace"), room) if len(value) * 4 > room else value
+        case list():
+            most = max(room // 8, 1)
+            kept: list[JsonValue] = [_shortened(item, room) for item in value[:most]]
+            return kept if len(value) <= most else [*kept, CUT_MARK]
+        case dict():
+            most = max(room // 8, 1)
+            shown = {
+                cut_text(name.encode("utf-8", "replace"), room): _shortened(item, room)
+                for name, item in list(value.items())[:most]
+            }
+            return shown if len(value) <= most else {**shown, CUT_MARK: CUT_MARK}
+        case _:
+            return value
 
 
 _NAME = re.compile(r"[\w:-]*")

@@ -42,7 +42,7 @@ class SpanContext(NamedTuple):
     parent: Span | None
     """Span of the turn, or of the session between turns."""
     session_id: str
-    """Value of `session.id` for events that do not name a session."""
+    """Value of `session.id`: turnwire's own id. Those of agents change within a session."""
 
     def begin(self, name: str, at: int, attributes: dict[str, Attribute]) -> Span:
         """Begin a span in this context. at: nanoseconds since 1970."""
@@ -203,7 +203,7 @@ def _name(kind: type[AgentEvent]) -> str:
 
 
 def _attributes(event: AgentEvent, place: SpanContext, *, with_texts: bool) -> dict[str, Attribute]:
-    found: dict[str, Attribute] = {"session.id": event.session_id or place.session_id}
+    found: dict[str, Attribute] = {"session.id": place.session_id}
     if event.operation_id is not None:
         found["turnwire.operation_id"] = event.operation_id
     kind = type(event)
@@ -230,6 +230,8 @@ def _attributes(event: AgentEvent, place: SpanContext, *, with_texts: bool) -> d
 def _error(event: AgentEvent, *, with_texts: bool) -> str | None:
     """Return the error's text. Empty if texts are not exported; None if there is no error."""
     match event:
+        case ev.ToolUpdate(reason="interrupted"):
+            return None
         case ev.ToolUpdate(tool_status="error"):
             error = event.error or event.reason or "error"
         case ev.Complete() if event.data.is_error:
