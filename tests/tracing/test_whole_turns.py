@@ -79,7 +79,7 @@ def test_the_tokens_of_all_chats_are_those_of_the_turn(family: str) -> None:
                 if (total := agent.attributes.get(name)) is None:
                     continue
                 chats = sum(int(str(one.attributes.get(name, 0))) for one in of(of_turn, "chat"))
-                assert chats >= total, (folder, turn.attributes["turnwire.operation_id"], name)
+                assert chats >= int(str(total)), (folder, turn.attributes["turnwire.operation_id"], name)
 
 
 @each_family
