@@ -47,6 +47,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    gc.disable()
     if config.getoption("--in-sandbox"):
         os.environ["TURNWIRE_TESTS_IN_SANDBOX"] = "1"
     cases.only = config.getoption("--case")
@@ -54,9 +55,10 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_finish() -> None:
-    """What is collected stays until the end: no look for garbage, of which tests ask for some, has to go through it again."""
+    """What is collected stays until the end: no look for garbage, neither while it grows nor when tests ask for one, has to go through it."""
     gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 _failing: set[str] = set()

@@ -131,10 +131,11 @@ async def run_git(
 
 def _path_outside(folder: Path, environment: Mapping[str, str]) -> str:
     """Return PATH without folders in a workspace, where an agent can write a git, or an ssh."""
-    top = folder.resolve()
-    folders = environment.get("PATH", os.defpath).split(os.pathsep)
+    # by os.path: all of them are looked at before each git, and pathlib takes five times as long
+    top = os.path.realpath(folder).rstrip("/") + "/"
+    folders = dict.fromkeys(environment.get("PATH", os.defpath).split(os.pathsep))
     return os.pathsep.join(
-        one for one in folders if Path(one).is_absolute() and not Path(one).resolve().is_relative_to(top)
+        one for one in folders if one.startswith("/") and not f"{os.path.realpath(one)}/".startswith(top)
     )
 
 
