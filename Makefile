@@ -27,7 +27,7 @@ NODE := $(shell node -e 'const [a, b] = process.versions.node.split(".").map(Num
 MARKS := not long$(if $(NODE),, and not node)
 
 .DEFAULT_GOAL := help
-.PHONY: agents help venv system demo test test-long test-sandbox test-web collect coverage coverage-core lint lint-web types golden docs bench web web-deps client-types web-types pictures release-check pins audit image image-test worker-image clean
+.PHONY: agents help venv system demo test test-long test-sandbox test-web collect coverage coverage-core lint lint-web types golden docs bench web web-deps client-types web-types pictures release-check pins prices audit image image-test worker-image clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -183,6 +183,9 @@ web-types: client-types ## the same, and the TypeScript client's types
 
 pins: ## pin what a release is installed from, with hashes; after constraints.txt has changed (needs uv)
 	$(PYTHON) release/pins.py
+
+prices: venv ## write what models cost anew, from the releases of LiteLLM that release/prices.py names (needs the network)
+	$(BIN)/python release/prices.py
 
 audit: $(STAMPS)/audit ## ask for known holes in what is pinned: Python packages, npm packages (needs the networks of both registries)
 	$(STAMPS)/audit/bin/pip-audit --strict --disable-pip --require-hashes -r release/requirements.txt

@@ -1,11 +1,11 @@
 """Estimate costs that an agent does not report, by the prices of models.
 
-The table beside this module, prices.json, is dated and names its sources. The setting `prices` names a file of the same form,
-whose models take precedence. The cost of a model in neither is unknown: it is never guessed.
+The table beside this module, prices.json, is dated and names its sources; release/prices.py writes it. The setting `prices`
+names a file of the same form, whose models take precedence. The cost of a model in neither is unknown: it is never guessed.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import UTC, date, datetime
 from functools import cache
 from pathlib import Path
@@ -20,10 +20,18 @@ from turnwire.protocol.errors import TurnwireError
 LIMIT = 1 << 20
 """Bytes of a file of prices."""
 
-_PROVIDER = re.compile(r"^(?:[\w-]+/|(?:[a-z]{2,6}\.)?anthropic\.)+")
-"""Prefixes that routers and clouds put before a model's name."""
-_VERSION = re.compile(r"(?:\[1m\])?(?:-v\d+(?::\d+)?)?$")
-_DATED = re.compile(r"[-@](?:\d{8}|\d{4}-\d{2}-\d{2}|latest|0)$")
+_PREFIX = re.compile(
+    r"^(?:.*/)?(?:(?:[a-z]{2,6}(?:-[a-z]{2,4})?\.)?(?:anthropic|deepseek|google|minimax|moonshotai|moonshot|openai|qwen|xai|zai)\.)?"
+)
+"""What routers and clouds put before a model's name: `openrouter/anthropic/`, `us.anthropic.`."""
+_SUFFIX = re.compile(r"(?:\[1m\]|(?<!deepseek)-v\d+(?::\d+)?|-maas)+$")
+"""What clouds put behind it, and what Claude Code does: `-v1:0`, `[1m]`."""
+_DATED = re.compile(
+    r"[-@](?:(?:20)?2\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])|20\d\d-\d\d-\d\d|\d\d-20\d\d|[01]\d-(?:0[1-9]|[12]\d|3[01])|(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])"
+    r"|00\d|latest|default|0)$"
+)
+"""A day, a number of a release, or a word that stands for the newest one."""
+_DOTTED = re.compile(r"(?<=\d)\.(?=\d)")
 
 
 class PricesError(TurnwireError):
@@ -63,8 +71,14 @@ class Price(Rates, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Where it was read: a name in `sources`, or an address."""
     since: date | None = None
     """The first day, UTC; None: from the beginning."""
-    long: LongRates | None = None
-    """Rates of longer prompts, if they differ."""
+    long: LongRates | tuple[LongRates, ...] | None = None
+    """Rates of longer prompts, if they differ: of one size or of several."""
+
+    def rates_of(self, prompt: int) -> Rates:
+        """Return the rates of a prompt of so many tokens, cached ones included."""
+        steps = (self.long,) if isinstance(self.long, LongRates) else self.long or ()
+        passed = [one for one in steps if prompt > one.above]
+        return max(passed, key=lambda one: one.above) if passed else self
 
 
 class _Table(Struct, frozen=True, forbid_unknown_fields=True):
@@ -74,14 +88,29 @@ class _Table(Struct, frozen=True, forbid_unknown_fields=True):
     sources: dict[str, str] = field(default_factory=dict)
 
 
+def names_of(model: str) -> Iterator[str]:
+    """Yield the names under which a table may have a model: as it is, then with less and less around it."""
+    name = model.lower()
+    for around in (_PREFIX, _SUFFIX, _DATED, _SUFFIX, _DATED):
+        yield name
+        name = around.sub("", name)
+    yield name
+    if name.startswith("claude-"):  # some routers write claude-sonnet-4.5
+        yield _DOTTED.sub("-", name)
+
+
 class Prices:
     """Prices by model."""
 
-    def __init__(self, models: Mapping[str, list[Price]]) -> None:
-        """`models`: the prices of each, by its name without a date."""
-        self._models = {
-            name: sorted(prices, key=lambda one: one.since or date.min) for name, prices in models.items()
-        }
+    def __init__(self, *tables: Mapping[str, list[Price]]) -> None:
+        """`tables`: the prices of models by name; a model in an earlier table is not looked up in a later one."""
+        self._tables = [
+            {
+                name.lower(): sorted(prices, key=lambda one: one.since or date.min)
+                for name, prices in table.items()
+            }
+            for table in tables
+        ]
         self._found: dict[str, list[Price]] = {}
 
     def price_of(self, model: str, at: float | None = None) -> Price | None:
@@ -98,11 +127,8 @@ class Prices:
         return counting[-1] if counting else None
 
     def _look_up(self, model: str) -> list[Price]:
-        short = _VERSION.sub("", _PROVIDER.sub("", model))
-        for name in (model, short, _DATED.sub("", short)):
-            if name in self._models:
-                return self._models[name]
-        return []
+        names = list(names_of(model))
+        return next((table[name] for table in self._tables for name in names if name in table), [])
 
     def estimate(self, model: str, took: TokenCounts, at: float | None = None) -> float | None:
         """Return the cost of an answer in dollars; None if the model's price is unknown."""
@@ -110,7 +136,7 @@ class Prices:
         if price is None:
             return None
         prompt = took.input_tokens + took.cache_read_input_tokens + took.cache_creation_input_tokens
-        rates: Rates = price.long if price.long is not None and prompt > price.long.above else price
+        rates = price.rates_of(prompt)
         written = rates.input if rates.cache_write is None else rates.cache_write
         hour = min(took.cache_creation_1h_input_tokens, took.cache_creation_input_tokens)
         dollars = (
@@ -150,7 +176,7 @@ def prices(file: Path | None = None) -> Prices:
             raise PricesError(
                 f"{file} has more than {LIMIT} bytes; a file of prices names models and their rates"
             )
-        return Prices({**_own(), **_decode(content).models})
+        return Prices(_decode(content).models, _own())
     except OSError as error:
         raise PricesError(
             f"the prices {file} cannot be read: {error.strerror}; correct the setting `prices`"

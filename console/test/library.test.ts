@@ -149,6 +149,7 @@ test("totals say what is known, and whether that is all", () => {
   expect(total([spent("a"), spent("b", { cost: 0.25 })])).toMatchObject({ cost: 0.75, whole: true, answers: 2, input: 20 });
   expect(total([spent("a"), spent("b", { cost: undefined, whole: false })])).toMatchObject({ cost: 0.5, whole: false });
   expect(total([spent("a", { cost: undefined, whole: false })]).cost).toBeUndefined();
+  expect(bars([spent("a"), spent("b", { cost: undefined, whole: false })], "model", "cost").map(({ name }) => name)).toEqual(["a"]);
   expect(costOf(total([spent("a"), spent("b", { estimated: true, whole: false })]))).toBe("at least about $1.00");
   expect(tokens(spent("a"))).toBe(112);
 });

@@ -11,8 +11,10 @@ from real_cli import real_cli, real_cli_environment
 from scripted_messages_api import scripted_messages_api
 from turnwire.config.settings import Settings
 from turnwire.history.history import History
+from turnwire.history.show import spending, table
 from turnwire.normalize.recordings.session_files import Answer, TokenCounts
 from turnwire.recordings.filters.inspection import inspect
+from turnwire.recordings.filters.report import draw
 from turnwire.recordings.reading import read
 from turnwire.recordings.session_file import format_of, survey_of
 from turnwire.tracing.prices import PricesError, prices
@@ -64,8 +66,17 @@ def test_the_real_cli_counts_with_the_same_prices(model: str, tmp_path: Path) ->
         "claude-sonnet-4-20250514",
         "claude-sonnet-4@20250514",
         "claude-sonnet-4-20250514[1m]",
+        "claude-sonnet-4-20250514-v1:0[1m]",
         "us.anthropic.claude-sonnet-4-20250514-v1:0",
+        "us-gov.anthropic.claude-sonnet-4-20250514-v1:0",
+        "bedrock/converse/global.anthropic.claude-sonnet-4-20250514-v1",
+        "arn:aws:bedrock:eu-west-1:12:inference-profile/eu.anthropic.claude-sonnet-4-20250514-v1:0",
+        "publishers/anthropic/models/claude-sonnet-4@20250514",
+        "claude-sonnet-4@default",
+        "claude-3-5-sonnet-v2@20241022",
         "openrouter/anthropic/claude-sonnet-4",
+        "anthropic/claude-sonnet-4.5",
+        "Claude-Sonnet-4-5-latest",
     ],
 )
 def test_a_model_is_known_by_each_of_its_names(name: str) -> None:
@@ -73,7 +84,43 @@ def test_a_model_is_known_by_each_of_its_names(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["", "claude", "claude-sonnet-44", "scripted-1", "gpt-5.5-unheard-of", "[1m]", "x/"]
+    ("name", "same_as"),
+    [
+        ("models/gemini-2.5-flash-001", "gemini-2.5-flash"),
+        ("google/gemini-2.5-pro", "gemini-2.5-pro"),
+        ("zai-org/GLM-4.6", "glm-4.6"),
+        ("moonshotai.kimi-k2-thinking-251104", "kimi-k2-thinking"),
+        ("vertex_ai/deepseek-ai/deepseek-v3.2-maas", "deepseek-v3.2"),
+        ("deepseek-v4-flash-0731", "deepseek-v4-flash"),
+        ("dashscope/qwen3-max-2026-01-23", "qwen3-max"),
+        ("minimax/MiniMax-M2.5", "minimax-m2.5"),
+        ("xai/grok-code-fast-1-0825", "grok-code-fast-1"),
+        ("openai/gpt-5.2-2025-12-11", "gpt-5.2"),
+    ],
+)
+def test_models_of_other_makers_are_known_by_their_names(name: str, same_as: str) -> None:
+    assert prices().estimate(name, TOOK) == prices().estimate(same_as, TOOK)
+    assert prices().estimate(name, TOOK)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "",
+        "claude",
+        "claude-sonnet-44",
+        "scripted-1",
+        "gpt-5.5-unheard-of",
+        "[1m]",
+        "x/",
+        "deepseek-v9",
+        "kimi-0905",
+        "qwen/qwen3-coder:free",
+        "glm-4.5-flash",
+        "gpt-5-1000",
+        "gemini-2.5",
+        "-latest",
+    ],
 )
 def test_of_a_model_that_is_not_known_nothing_is_guessed(name: str) -> None:
     assert prices().estimate(name, TOOK) is None
@@ -95,6 +142,15 @@ def test_the_day_the_hour_in_the_cache_and_the_length_of_a_prompt_count() -> Non
     assert prices().estimate("claude-haiku-5-5", TokenCounts(90_000, 10, 10_001)) == pytest.approx(0.04552505)
 
 
+def test_a_prompt_has_the_rates_of_the_highest_size_that_it_passes() -> None:
+    def sent(tokens: int) -> float | None:
+        return prices().estimate("qwen3-coder-plus", TokenCounts(tokens, 0))
+
+    assert [sent(tokens) for tokens in (32_000, 32_001, 200_000, 500_000)] == pytest.approx(
+        [0.032, 0.0576018, 0.6, 3]
+    )
+
+
 def test_a_file_of_prices_comes_before_the_table(tmp_path: Path) -> None:
     file = tmp_path / "prices.json"
     file.write_text(
@@ -104,7 +160,14 @@ def test_a_file_of_prices_comes_before_the_table(tmp_path: Path) -> None:
         prices(file).estimate("claude-opus-5", TokenCounts(1_000_000, 1_000_000, 1_000_000, 1_000_000)) == 5
     )
     assert prices(file).estimate("mine-20260101", TokenCounts(1_000_000, 0)) == 3
-    assert prices(file).estimate("gpt-5.5", TokenCounts(1_000_000, 0)) == 5
+    assert prices(file).estimate("gpt-5.4-mini", TokenCounts(1_000_000, 0)) == 0.75
+
+
+def test_a_file_of_prices_comes_before_the_table_for_each_of_a_models_names(tmp_path: Path) -> None:
+    file = tmp_path / "prices.json"
+    file.write_text('{"models": {"GPT-4o": [{"input": 1, "output": 2}]}}')
+    assert prices().estimate("gpt-4o-2024-05-13", TokenCounts(1_000_000, 0)) == 5
+    assert prices(file).estimate("gpt-4o-2024-05-13", TokenCounts(1_000_000, 0)) == 1
 
 
 @pytest.mark.parametrize(
@@ -208,3 +271,26 @@ def _answers(path: Path) -> list[Answer]:
     found = format_of(path)
     assert found is not None
     return survey_of(path, found.files).outline().answers
+
+
+def test_a_model_without_a_price_has_an_unknown_price_everywhere(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "projects" / "p"
+    folder.mkdir(parents=True)
+    file = folder / "11111111-1111-1111-1111-111111111111.jsonl"
+    text = kept("2.0.14", "compact").file.read_text()
+    file.write_text(text.replace("claude-", "unheard-of-"))
+    library = History(Settings.model_validate({"history_dirs": [folder.parent], "state_dir": tmp_path / "s"}))
+    library.look()
+    spending(library.index.usage(["model"]), ["model"])
+    said = [capsys.readouterr().out]
+    table(library.index.newest(limit=9), (), 1)
+    said.append(capsys.readouterr().out)
+    library.close()
+    draw(inspect(read(file), prices), file)
+    head, _, rest = capsys.readouterr().out.partition("\n")
+    said.append(head)
+    assert [("unknown" in each, "$" in each) for each in said] == [(True, False)] * 3, said
+    assert "price unknown" in head
+    assert "price unknown" in rest

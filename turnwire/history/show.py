@@ -81,6 +81,10 @@ def time_of(day: str | None, later: int) -> float | None:
         return None
 
 
+UNKNOWN = "unknown"
+"""What stands for a cost that neither the agent tells nor a price gives."""
+
+
 def _console() -> Console:
     """Return where tables go: as wide as the terminal, or as wide as they are where there is none."""
     return Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else WIDE)
@@ -94,6 +98,8 @@ def _plain(text: str | None, size: int) -> Text:
 
 def _dollars(one: ListedConversation | UsageSum) -> str:
     """Write a cost; `~` before what is estimated, `>` before what is not all of it."""
+    if not one.cost_usd and not one.cost_is_whole:
+        return UNKNOWN
     if one.cost_usd is None:
         return ""
     return f"{'' if one.cost_is_whole else '>'}{'~' if one.estimated_usd else ''}${one.cost_usd:.4f}"
@@ -102,6 +108,12 @@ def _dollars(one: ListedConversation | UsageSum) -> str:
 def _explain(found: Sequence[ListedConversation] | Sequence[UsageSum], console: Console) -> None:
     if any(one.estimated_usd for one in found):
         console.print("~ estimated by the prices of models, where the agent tells no cost", style="dim")
+    if any(one.cost_usd and not one.cost_is_whole for one in found):
+        console.print("> that much, or more: not every price is known", style="dim")
+    if any(not one.cost_usd and not one.cost_is_whole for one in found):
+        console.print(
+            f"{UNKNOWN}: the price of the model is unknown; the setting `prices` can name it", style="dim"
+        )
 
 
 def short_id(identity: str) -> str:

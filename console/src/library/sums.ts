@@ -41,9 +41,10 @@ export function total(spent: readonly Spent[]): Spent {
 /** Whether groups follow each other in time. */
 export const isTime = (by: By): boolean => TIMES.has(by);
 
-/** The bars of a plot: days in order and without gaps, of others the largest first. */
+/** The bars of a plot, without costs that are unknown: days in order and without gaps, of others the largest first. */
 export function bars(spent: readonly Spent[], by: By, measure: Measure): Bar[] {
-  const found = spent.map((one) => ({ name: one.name, value: measure === "cost" ? (one.cost ?? 0) : tokens(one) }));
+  const priced = measure === "cost" ? spent.filter(({ cost }) => cost !== undefined) : spent;
+  const found = priced.map((one) => ({ name: one.name, value: measure === "cost" ? (one.cost ?? 0) : tokens(one) }));
   if (by === "day") return days(found);
   if (isTime(by)) return found.sort((one, other) => (one.name < other.name ? -1 : 1)).slice(-DAYS);
   found.sort((one, other) => other.value - one.value);

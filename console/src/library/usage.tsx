@@ -168,7 +168,7 @@ export function Usage() {
             bars={bars(spent, by, measure)}
             columns={isTime(by)}
             format={format}
-            label={`${measure === "cost" ? "Cost" : "Tokens"} by ${by}, ${format(measure === "cost" ? (all.cost ?? 0) : tokens(all))} in all; the table below has the values`}
+            label={`${measure === "cost" ? "Cost" : "Tokens"} by ${by}, ${measure === "cost" ? cost(all) : count(tokens(all))} in all; the table below has the values`}
           />
           {by === "day" && (
             <div class="panels">

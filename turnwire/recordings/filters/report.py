@@ -17,8 +17,8 @@ def draw(report: Report, file: Path) -> None:
     """Print the report."""
     console = Console(highlight=False, soft_wrap=True)
     cost = (
-        ""
-        if report.cost_usd is None
+        _no_price(any(turn.result is not None and turn.result.output_tokens for turn in report.turns), ", ")
+        if report.cost_usd is None or not (report.cost_usd or report.cost_is_whole)
         else f", {'' if report.cost_is_whole else 'at least '}${report.cost_usd:.4f}{' (estimated)' if report.estimated_usd else ''}"
     )
     provider = provider_of(report.agent, report.model)
@@ -56,7 +56,9 @@ def _table(turn: Turn) -> Table:
         spent = turn.result
         table.add_row(
             "  cost",
-            _dollars(turn.estimated_usd, "~$") if spent.cost_usd is None else _dollars(spent.cost_usd, "$"),
+            (_dollars(turn.estimated_usd, "~$") or _no_price(bool(spent.output_tokens)))
+            if spent.cost_usd is None
+            else _dollars(spent.cost_usd, "$"),
             f"{_tokens(spent)}, {_counted(spent.num_turns or 0, 'round')}",
         )
     now = turn.ended or turn.began
@@ -72,6 +74,10 @@ def _table(turn: Turn) -> Table:
 
 def _dollars(cost: float | None, sign: str) -> str:
     return "" if cost is None else f"{sign}{cost:.4f}"
+
+
+def _no_price(took_tokens: bool, before: str = "") -> str:
+    return f"{before}price unknown" if took_tokens else ""
 
 
 def _tokens(spent: CompleteData) -> str:
