@@ -42,6 +42,8 @@ class AutoDetectingCore(ClaudeCore):
         self._resumed = resumed
         self._family = family
         self._other: Core | None = None
+        self._is_over = False
+        """The output was read to its end. Further input is of another process, such as another service of a log."""
         if family is not None:
             self._go_on(family)
 
@@ -62,6 +64,10 @@ class AutoDetectingCore(ClaudeCore):
 
     def handle(self, happened: SessionInput) -> list[AgentEvent]:
         """Translate whatever has happened in the session."""
+        if self._is_over and isinstance(happened, Received | Sent):
+            self._start_over(self.turns + 1)
+        elif type(happened) is Ended and happened.reason == "end_of_input":
+            self._is_over = True
         if type(happened) is Announced and isinstance(happened.event, ProcessStatus):
             return self._follow_start(happened, happened.event)
         if self._other is not None:
@@ -88,13 +94,16 @@ class AutoDetectingCore(ClaudeCore):
             return super().handle(happened) if self._other is None else self._other.handle(happened)
         end = Ended("end_of_input")
         left = super().handle(end) if self._other is None else self._other.handle(end)
+        self._start_over(before + 1)
+        told = super().handle(happened) if self._other is None else self._other.handle(happened)
+        return [event for event in left if not isinstance(event, ProcessStatus)] + told
+
+    def _start_over(self, first_turn: int) -> None:
         stats = self.stats
-        self.__init__(self._core_of, first_turn=before + 1, family=self._family)  # type: ignore[misc]  # it starts over
+        self.__init__(self._core_of, first_turn=first_turn, family=self._family)  # type: ignore[misc]  # it starts over
         self.stats = stats
         if self._other is not None:
             self._other.stats = stats  # type: ignore[misc]  # as below
-        told = super().handle(happened) if self._other is None else self._other.handle(happened)
-        return [event for event in left if not isinstance(event, ProcessStatus)] + told
 
     def _hand_over(self, family: str) -> tuple[list[AgentEvent], Core]:
         """Return the ends of everything open in the family assumed so far, and the core of the other family."""

@@ -6,12 +6,9 @@ from pathlib import Path
 
 from turnwire.normalize.events import AgentEvent
 from turnwire.normalize.families import recorded_core
-from turnwire.normalize.inputs import Ended
-from turnwire.normalize.recordings.lines import LineReader
-from turnwire.protocol.framing import LineFramer
-from turnwire.protocol.wrapped import Unwrapper
+from turnwire.recordings.output import OutputTranslator
 from turnwire.recordings.reading import read
-from turnwire.recordings.recorded import timed_happenings, unread
+from turnwire.recordings.recorded import timed_happenings
 
 
 def translate(source: str | PathLike[str] | bytes | Iterable[bytes]) -> Iterator[AgentEvent]:
@@ -29,15 +26,9 @@ def translate(source: str | PathLike[str] | bytes | Iterable[bytes]) -> Iterator
         for _, events in timed_happenings(core, read(Path(source))):
             yield from events
         return
-    framer, unwrapper, reader = LineFramer(), Unwrapper(), LineReader(holds=True)
+    output = OutputTranslator(core)
     for chunk in [source] if isinstance(source, bytes | bytearray) else source:
-        yield from core.receive_all(reader.heard(unwrapper.feed(framer.feed(chunk))))
-    last = framer.close()
-    lines = [*unwrapper.feed([] if last is None else [last]), *unwrapper.close()]
-    yield from core.receive_all(reader.heard(lines))
-    for item in reader.close():
-        yield from core.handle(item)
-    if reader.looks_like is None:
-        yield from core.handle(Ended("end_of_input"))
-    if (error := unread("the given output", reader)) is not None:
+        yield from output.feed(chunk)
+    yield from output.close()
+    if (error := output.unread("the given output")) is not None:
         raise error

@@ -22,15 +22,18 @@ from turnwire.normalize.inputs import Announced, Decision, Ended, SessionInput
 from turnwire.normalize.recordings.lines import LineReader
 from turnwire.protocol.framing import OversizeLine
 from turnwire.protocol.parsing.depth import TOO_DEEP, is_too_deep
+from turnwire.recordings.output import none_read
 from turnwire.recordings.pieces import CONTINUES, Piece, one_in, pieces, timelines
 from turnwire.recordings.recorded import (
     CHUNK,
     RecordingError,
     Timed,
+    Unread,
     check_file,
     foreign,
     lines,
     missing,
+    services,
     unread,
 )
 from turnwire.recordings.session_file import (
@@ -174,17 +177,21 @@ def _lines_in(file: Path) -> int:
 
 
 def _read_stdout(path: Path, family: str | None) -> Iterator[Timed]:
-    from turnwire.protocol.wrapped import unwrapped  # noqa: PLC0415 - who runs agents reads no logs
-
-    reader = LineReader(family, holds=True)
-    for line in unwrapped(lines(path)):
-        for item in reader.received(line):
-            yield Timed(None, item)
-    for item in reader.close():
-        yield Timed(None, item)
-    if reader.looks_like is None:
-        yield Timed(None, Ended("end_of_input"))
-    if (error := unread(path, reader)) is not None:
+    """Read a log: the conversation of each service after that of the one before, so that one core can follow."""
+    sources, errors = [""], list[Unread | None]()
+    for source in sources:  # the first look finds the others
+        reader = LineReader(family, holds=True)
+        for piece in services(path):
+            if piece.source not in sources:
+                sources.append(piece.source)
+            if piece.source == source:
+                for line in piece.lines:
+                    yield from (Timed(None, item) for item in reader.received(line))
+        yield from (Timed(None, item) for item in reader.close())
+        if reader.looks_like is None:
+            yield Timed(None, Ended("end_of_input"))
+        errors.append(unread(path, reader))
+    if (error := none_read(errors)) is not None:
         raise error
 
 

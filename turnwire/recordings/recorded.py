@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import tee
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from msgspec import Struct
 
@@ -13,6 +13,9 @@ from turnwire.normalize.inputs import SessionInput
 from turnwire.protocol.errors import TurnwireError
 from turnwire.protocol.framing import LineFramer, OversizeLine
 from turnwire.recordings.unpacked import opened
+
+if TYPE_CHECKING:
+    from turnwire.protocol.wrapped import Piece
 
 CHUNK = 1 << 20
 
@@ -95,6 +98,13 @@ def line_lists(path: Path) -> Iterator[list[bytes | OversizeLine]]:
     last = framer.close()
     if last is not None:
         yield [last]
+
+
+def services(path: Path) -> "Iterator[Piece]":
+    """Yield the lines of a file without what a log has around them: those of each service in it, some at a time."""
+    from turnwire.protocol.wrapped import unwrapped  # noqa: PLC0415 - who runs agents reads no logs
+
+    return unwrapped(line_lists(path))
 
 
 def is_database(path: Path) -> bool:

@@ -6,7 +6,7 @@ a folder of its name may hold files of subagents, which are woven in by their ti
 
 import heapq
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path, PurePath
@@ -17,13 +17,14 @@ import msgspec
 from turnwire.normalize.families import session_files_of_others, with_session_files
 from turnwire.normalize.inputs import Ended
 from turnwire.normalize.recordings.lines import tells_nothing
-from turnwire.protocol.framing import LineFramer, OversizeLine
+from turnwire.protocol.framing import DEFAULT_LIMIT, LineFramer, OversizeLine
 from turnwire.protocol.parsing.glued import records_in
-from turnwire.recordings.recorded import CHUNK, Timed, in_database, line_lists, lines
+from turnwire.recordings.recorded import CHUNK, Timed, in_database, services
 from turnwire.recordings.unpacked import opened
 
 if TYPE_CHECKING:
     from turnwire.normalize.recordings.session_files import SearchableText, SessionFiles, Survey
+    from turnwire.protocol.wrapped import Piece
 
 MAIN = PurePath("main/wire.jsonl")
 """How a conversation's own file is called that lies beside folders of its subagents."""
@@ -69,20 +70,46 @@ def format_of(path: Path) -> KeptFormat | None:
     if in_database(path):
         found = list(islice((line for line in session_lines(path) if isinstance(line, bytes)), LOOKED_AT))
         return _format_of(found, path)
-    framer, found, size = LineFramer(), list[bytes](), 0
+    first_lines, found, size = FirstLines(), list[bytes](), 0
     with opened(path) as file:
-        while len(found) < LOOKED_AT and size < CHUNK and (piece := file.read(_PIECE)):
+        # one object may be the whole file
+        while (
+            len(found) < LOOKED_AT
+            and size < (CHUNK if found else DEFAULT_LIMIT)
+            and (piece := file.read(_PIECE))
+        ):
             size += len(piece)
-            found += [line for line in framer.feed(piece) if isinstance(line, bytes) and line.strip()]
-    if not found and (last := framer.close()) is not None and isinstance(last, bytes):
-        found = [last]  # one line alone, which may still be written
-    found = [piece for line in found[:LOOKED_AT] for piece in records_in(line)]
-    return _format_of(found, path)
+            found += first_lines.feed(piece)
+    found = found or first_lines.close()
+    return _format_of([piece for line in found[:LOOKED_AT] for piece in records_in(line)], path)
 
 
-def is_session_line(line: bytes) -> bool:
-    """Tell whether a line is one of a session file."""
-    return _format_of(records_in(line), Path()) is not None
+class FirstLines:
+    """Finds the first lines of a stream: those of the first service, without blank and oversized ones."""
+
+    def __init__(self) -> None:
+        from turnwire.protocol.wrapped import Unwrapper  # noqa: PLC0415 - who runs agents reads no logs
+
+        self._framer, self._unwrapper = LineFramer(), Unwrapper()
+
+    def feed(self, chunk: bytes) -> list[bytes]:
+        """Return the lines that a chunk completes."""
+        return self._bytes(self._unwrapper.feed(self._framer.feed(chunk)))
+
+    def close(self) -> list[bytes]:
+        """Return what is left at the end: one line alone, which may still be written, or the end of an object."""
+        last = self._framer.close()
+        rest = self._unwrapper.feed([] if last is None else [last])
+        return self._bytes([*rest, *self._unwrapper.close()])
+
+    def _bytes(self, pieces: "Iterable[Piece]") -> list[bytes]:
+        lines = (line for piece in pieces if not piece.source for line in piece.lines)
+        return [line for line in lines if isinstance(line, bytes) and line.strip()]
+
+
+def is_session_line(lines: Sequence[bytes]) -> bool:
+    """Tell whether lines are those of a session file."""
+    return _format_of([piece for line in lines[:LOOKED_AT] for piece in records_in(line)], Path()) is not None
 
 
 def _format_of(found: Sequence[bytes], path: Path) -> KeptFormat | None:
@@ -90,7 +117,8 @@ def _format_of(found: Sequence[bytes], path: Path) -> KeptFormat | None:
     for name, files in with_session_files():
         if any(files.recognises(line) for line in found):
             return _kept(name, files, found, path)
-    if not found or not tells_nothing(found[0]):
+    first = next((line for line in found if line.startswith(b"{")), None)
+    if first is None or not tells_nothing(first):
         return None
     for name, files in session_files_of_others():
         if any(files.recognises(line) for line in found):
@@ -116,7 +144,7 @@ def is_readable(path: Path) -> bool:
 def session_lines(path: Path) -> Iterator[bytes | OversizeLine]:
     """Yield the lines of a file, or of a conversation in a database; raises OSError."""
     if not in_database(path):
-        return lines(path)
+        return (line for piece in services(path) if not piece.source for line in piece.lines)
     from turnwire.recordings.database import database_lines  # noqa: PLC0415 - most conversations are files of lines
 
     return database_lines(path)
@@ -224,7 +252,7 @@ def _look_over(
 def _pieces(path: Path) -> Iterator[Sequence[bytes | OversizeLine]]:
     """Yield the lines of a conversation, some at a time."""
     if not in_database(path):
-        yield from line_lists(path)
+        yield from (piece.lines for piece in services(path) if not piece.source)
         return
     found = session_lines(path)
     while piece := list(islice(found, LOOKED_AT)):

@@ -33,7 +33,7 @@ from turnwire.normalize.acp.session_files.steps import (
 from turnwire.normalize.common.times import moment
 from turnwire.normalize.events import CompactBoundary, Notice
 from turnwire.normalize.inputs import Announced, Received, Sent
-from turnwire.normalize.payloads.fields import whole
+from turnwire.normalize.payloads.fields import fields, whole
 from turnwire.normalize.recordings.session_files import (
     Answer,
     Branch,
@@ -83,10 +83,10 @@ def record_of(line: bytes) -> JsonObject | None:
 
 def time_of(record: JsonObject) -> float | None:
     """Return a record's time in seconds since 1970."""
-    stamp = record.get("timestamp") or record.get("lastUpdated") or record.get("startTime")
+    stamp = record.get("timestamp") or record.get("startTime") or record.get("lastUpdated")
     if isinstance(stamp, str):
         return moment(stamp)
-    at = whole(record, "time")
+    at = whole(record, "time") or whole(fields(fields(record.get("info")).get("time")), "created")
     return at / 1000 if at is not None and 0 < at < _MOST else None
 
 

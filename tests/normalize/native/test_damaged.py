@@ -22,7 +22,12 @@ SEED = 20261126
 def told(lines: Iterable[bytes]) -> tuple[list[AgentEvent], Stats]:
     """Read lines as they come from a pipe, to their end."""
     reader, core = LineReader(holds=True), recorded_core()
-    inputs: list[SessionInput] = [happened for line in unwrapped(lines) for happened in reader.received(line)]
+    inputs: list[SessionInput] = [
+        happened
+        for piece in unwrapped([[*lines]])
+        for line in piece.lines
+        for happened in reader.received(line)
+    ]
     inputs += [*reader.close(), Ended("end_of_input")]
     return [event for happened in inputs for event in core.handle(happened)], core.stats
 

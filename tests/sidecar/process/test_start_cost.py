@@ -90,7 +90,7 @@ def among(names: tuple[str, ...], modules: set[str]) -> list[str]:
             DRAWS + TRACES + SERVES + ("turnwire.config.settings", "turnwire.hub") + OPTIONAL,
             287,
         ),
-        (["translate", str(RECORDING)], DRAWS + TRACES + SERVES + CHECKS + OPTIONAL + RARE, 273),
+        (["translate", str(RECORDING)], DRAWS + TRACES + SERVES + CHECKS + OPTIONAL + RARE, 274),
         (
             ["inspect", str(RECORDING), "--json"],
             DRAWS + TRACES + SERVES + ("turnwire.config.settings",),

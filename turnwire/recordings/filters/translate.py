@@ -16,13 +16,10 @@ from msgspec.structs import asdict
 from turnwire.normalize.events import AgentEvent, to_json, to_lines
 from turnwire.normalize.events.limits import cut
 from turnwire.normalize.families import recorded_core
-from turnwire.normalize.inputs import Ended
 from turnwire.normalize.recordings.auto_detecting import AutoDetectingCore
-from turnwire.normalize.recordings.lines import LineReader
 from turnwire.protocol.errors import TurnwireError
-from turnwire.protocol.framing import LineFramer
 from turnwire.protocol.visible import escaped_lines
-from turnwire.protocol.wrapped import Unwrapper
+from turnwire.recordings.output import OutputTranslator
 from turnwire.recordings.reading import is_rows, read
 from turnwire.recordings.recorded import (
     Unread,
@@ -30,9 +27,8 @@ from turnwire.recordings.recorded import (
     check_unpacked,
     in_database,
     timed_happenings,
-    unread,
 )
-from turnwire.recordings.session_file import is_session_file, is_session_line
+from turnwire.recordings.session_file import FirstLines, is_session_file, is_session_line
 from turnwire.recordings.unpacked import opened
 
 CHUNK = 1 << 16
@@ -122,13 +118,15 @@ def _piped(
     """Translate what comes as it comes; a session file, which has to be looked over first, is read to its end before."""
     read_some = getattr(source, "read1", source.read)
     begun: list[bytes] = []
-    while chunk := read_some(CHUNK):
+    first_lines, found = FirstLines(), list[bytes]()
+    while not found and (chunk := read_some(CHUNK)):
+        if not begun:
+            check_unpacked("standard input", chunk)
         begun.append(chunk)
-        if b"\n" in chunk:
-            break
+        found = first_lines.feed(chunk)
+    found = found or first_lines.close()
     first = b"".join(begun)
-    check_unpacked("standard input", first)
-    if family is not None or not is_session_line(first.partition(b"\n")[0]):
+    if family is not None or not is_session_line(found):
         _stream(core, source, out, field_limit, name="standard input", begun=first, family=family)
         return
     import shutil  # noqa: PLC0415 - few pipes say a session file
@@ -159,21 +157,14 @@ def _stream(
     family: str | None = None,
 ) -> None:
     """Translate what comes, to its end even where it cannot be read: whoever writes it is not to be stopped by that."""
-    framer, unwrapper, reader = LineFramer(), Unwrapper(), LineReader(family, holds=True)
-    heard = reader.heard
+    output = OutputTranslator(core, family)
     # what is there now: a pipe's reader must not wait for a full chunk
     read_some = getattr(source, "read1", source.read)
     while chunk := begun or read_some(CHUNK):
         begun = b""
-        _write(core.receive_all(heard(unwrapper.feed(framer.feed(chunk)))), out, field_limit)
-    last = framer.close()
-    events = core.receive_all(heard([*unwrapper.feed([] if last is None else [last]), *unwrapper.close()]))
-    for item in reader.close():
-        events += core.handle(item)
-    if reader.looks_like is None:
-        events += core.handle(Ended("end_of_input"))
-    _write(events, out, field_limit)
-    if (error := unread(name, reader)) is not None:
+        _write(output.feed(chunk), out, field_limit)
+    _write(output.close(), out, field_limit)
+    if (error := output.unread(name)) is not None:
         raise error
 
 
