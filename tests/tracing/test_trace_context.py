@@ -84,7 +84,8 @@ async def test_a_callers_span_is_the_parent_of_sessions_and_turns(tmp_path: Path
     first, second = roots(spans)
     assert (life.ids[0], life.parent) == (TRACE, SPAN)
     assert (first.ids[0], first.parent) == (TRACE, SPAN)
-    assert second.ids[0] != TRACE
+    # without a context of its own, a prompt belongs to the caller of the session
+    assert (second.ids[0], second.parent) == (TRACE, SPAN)
     assert first.links == second.links == (life.ids,)
     assert told["TRACEPARENT"] == f"00-{TRACE}-{life.ids[1]}-01"
     assert (told["TRACESTATE"], told["BAGGAGE"]) == ("vendor=1", "team=blue")
@@ -168,6 +169,7 @@ async def test_a_callers_span_is_the_parent_of_a_session_over_stdio(tmp_path: Pa
     assert [(life.ids[0], life.parent) for life in lives] == [(TRACE, SPAN)] * 2
     assert told == [f"00-{TRACE}-{life.ids[1]}-01 vendor=1 team=blue" for life in lives]
     assert [root.links for root in roots(live)] == [(life.ids,) for life in lives]
+    assert [(root.ids[0], root.parent) for root in roots(live)] == [(TRACE, SPAN)] * 2
     found = [span.ids for span in live]
     assert len(set(found)) == len(found)
     assert sorted(span.ids for span in replayed) == sorted(found)

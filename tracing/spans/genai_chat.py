@@ -104,7 +104,7 @@ class ChatThread:
         *,
         subagent: bool = False,
     ) -> None:
-        """Begin a thread. `counted`: tokens of the turn's ended messages by attribute, in all threads."""
+        """Begin a thread. `counted`: tokens of messages by attribute. Other threads may share it."""
         self.trace = trace
         """The trace of the turn in which the thread began."""
         self.agent = agent
@@ -168,7 +168,7 @@ class ChatThread:
             # Some versions report here only the output tokens.
             if delta.tokens.total > delta.tokens.written:
                 self._sent(chat, delta.tokens)
-            chat.span.update({"gen_ai.usage.output_tokens": delta.tokens.written})
+            self._use(chat, {"gen_ai.usage.output_tokens": delta.tokens.written})
 
     def said(self, said: PartSaid, at: int) -> list[Span]:
         """Handle a part of a message. Text that the agent wrote in the model's name means that the call failed."""
@@ -236,7 +236,7 @@ class ChatThread:
             chat.last = at
         before = chat.tokens or Tokens(0, 0, 0, 0)
         told = chat.tokens = Tokens(*(one + other for one, other in zip(before, tokens, strict=True)))
-        chat.span.update(usage(told.sent, told.written, told.cache_read, told.cache_written))
+        self._use(chat, usage(told.sent, told.written, told.cache_read, told.cache_written))
         return finished
 
     def end_run(
@@ -268,27 +268,30 @@ class ChatThread:
                 chat.span.update({"error.type": error})
         return finished
 
-    def settle(self, spent: Mapping[str, Attribute], at: int) -> None:
+    def settle(self, spent: Mapping[str, Attribute], below: Mapping[str, int], at: int) -> None:
         """Give the tokens of the turn that no message reports to its last chat, so that those of all chats are the turn's.
 
         Tokens of helper models, of compaction and of subagents are among them, and, without partial messages, those that messages
-        wrote. Agents with runs report the tokens of a turn only. at: nanoseconds since 1970.
+        wrote. Agents with runs report the tokens of a turn only.
+
+        Args:
+            spent: the turn's tokens, by attribute.
+            below: tokens of subagents' messages.
+            at: nanoseconds since 1970.
         """
-        own = {} if self._chat is None else self._chat.span.attributes
+        chat, own = self._chat, {} if self._chat is None else self._chat.span.attributes
         whole: dict[str, Attribute] = {}
         for name, total in spent.items():
-            said = own.get(name, 0)
-            assert isinstance(total, int)
-            assert isinstance(said, int)
-            if total > self._counted.get(name, 0) + said:
-                whole[name] = total - self._counted.get(name, 0)
+            left = int(str(total)) - self._counted.get(name, 0) - below.get(name, 0)
+            if left > 0:
+                whole[name] = int(str(own.get(name, 0))) + left
         if not whole.keys() & {*TOKENS[:2]}:
             return
-        if self._chat is None:
-            self._chat = _Chat(self._begin(self._requested(), {}, self._free_since), None, at)
-        elif self._chat.message_id is not None:
-            whole[REST] = True
-        self._chat.span.update(whole)
+        if chat is None:
+            chat = self._chat = _Chat(self._begin(self._requested(), {}, self._free_since), None, at)
+        elif chat.message_id is not None:
+            chat.span.update({REST: True})
+        self._use(chat, whole)
 
     def _run(self, start: int) -> tuple[list[Span], _Chat]:
         """Start a run and end the one before."""
@@ -342,9 +345,6 @@ class ChatThread:
                 self.answer = said
             chat.span.update(values(out=text_of(said)))
         self._free_since = max(self._free_since, chat.last)
-        for name in TOKENS:
-            if isinstance(count := chat.span.attributes.get(name), int):
-                self._counted[name] = self._counted.get(name, 0) + count
         error = chat.span.attributes.get("error.type")
         return [chat.span.finish(chat.last, None if error is None else str(error))]
 
@@ -426,11 +426,17 @@ class ChatThread:
         """Return the requested model. A fallback model may answer. Subagents have their own model."""
         return self._model if self._subagent else self._facts.model or self._model
 
-    @staticmethod
-    def _sent(chat: _Chat, told: Tokens | None) -> None:
+    def _sent(self, chat: _Chat, told: Tokens | None) -> None:
         """Store the input tokens. The output tokens in these lines are not final."""
         if told is not None:
-            chat.span.update(usage(told.sent, None, told.cache_read, told.cache_written))
+            self._use(chat, usage(told.sent, None, told.cache_read, told.cache_written))
+
+    def _use(self, chat: _Chat, tokens: Mapping[str, Attribute]) -> None:
+        """Set tokens of a message, and count them."""
+        for name, count in tokens.items():
+            more = int(str(count)) - int(str(chat.span.attributes.get(name, 0)))
+            self._counted[name] = self._counted.get(name, 0) + more
+        chat.span.update(tokens)
 
     @staticmethod
     def _stopped(chat: _Chat, reason: str | None) -> None:

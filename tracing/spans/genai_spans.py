@@ -6,6 +6,8 @@ even if it continues in the background after its turn. Names and attributes foll
 (in development), pinned in docs/tracing.md. Texts are exported only on request.
 """
 
+from collections.abc import Mapping
+
 from turnwire.normalize import events as ev
 from turnwire.normalize.common.bounded_dict import BoundedDict
 from turnwire.normalize.events import AgentEvent
@@ -93,7 +95,9 @@ class GenAiSpans:
         self._own_ids: BoundedDict[str] = BoundedDict(REMEMBERED)
         """Call id -> the agent's own, where they differ."""
         self._counted: dict[str, int] = {}
-        """Tokens of the turn's ended messages, by attribute."""
+        """Tokens of the turn's messages, by attribute."""
+        self._counted_below: dict[str, int] = {}
+        """The same of subagents' messages that no turn's tokens included yet."""
         self._prompts: list[str] = []
         self._root: Span | None = None
         """The first span of the turn."""
@@ -150,11 +154,19 @@ class GenAiSpans:
                 asked=lost is not None and status is not None,
             )
             main.failed_with(status, error or "")
-        main.settle(spent, at)
+        main.settle(spent, self._counted_below, at)
         finished += main.end_chat(data.stop_reason)
+        self._carry(spent)
         self._tell_content(main, data.stop_reason, error)
         stopped = data.outcome == "interrupted"
         return finished + main.end(at, error, stop_reason=data.stop_reason, stopped=stopped)
+
+    def _carry(self, spent: Mapping[str, Attribute]) -> None:
+        """Keep the tokens of background subagents that this turn's tokens do not include. A later turn's do."""
+        for name, below in self._counted_below.items():
+            total = spent.get(name)
+            more = self._counted.get(name, 0) + below - total if isinstance(total, int) else 0
+            self._counted_below[name] = min(max(more, 0), below)
 
     def _tell_content(self, main: ChatThread, stop_reason: str | None, error: str | None) -> None:
         """Put prompts and answer on the turn's first span, and the prompts on the agent's."""
@@ -353,7 +365,7 @@ class GenAiSpans:
         trace, span = call
         agent = trace.begin(f"invoke_agent {name}", at, span, attributes, client=True)
         found = self._threads[parent] = ChatThread(
-            trace, agent, at, self._facts, self._counted, subagent=True
+            trace, agent, at, self._facts, self._counted_below, subagent=True
         )
         return found
 

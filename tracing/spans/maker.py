@@ -67,6 +67,8 @@ class SpanMaker:
         self._life: Span | None = None
         """The span of the agent's process, while it runs."""
         self._life_seed = b""
+        self._caller: Origin | None = None
+        """The caller of the session, whose span is the parent of turns without a context of their own."""
         self._has_started = False
         """True if the start of the current life was reported."""
         self._lives = 0
@@ -153,6 +155,9 @@ class SpanMaker:
             self._end_life(at)
         self._lives += 1
         self._life_seed = seed
+        self._caller = None
+        if origin is not None and origin.parent is not None and _TRACEPARENT.fullmatch(origin.parent):
+            self._caller = origin._replace(traceparent=None)
         self._between = self._export.trace(session_seed(self._session), origin)
         if origin is None:
             self._between.salt(b"%d\0%s" % (self._lives, seed))
@@ -217,7 +222,7 @@ class SpanMaker:
             origin = next(
                 (self._origins.pop(one) for one in event.prompts or () if one in self._origins), None
             )
-            self._trace = self._export.trace(seed, origin)
+            self._trace = self._export.trace(seed, origin or self._caller)
             if origin is None:
                 self._trace.salt(self._life_seed)
             attributes = {

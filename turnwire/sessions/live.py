@@ -553,7 +553,8 @@ class LiveSession:
         """Set the trace context of a prompt's turn, if it is traced; return the context for the agent."""
         if not self._services.settings.traces:
             return headers(caller)
-        context = context_event(self.session, caller, prompt)
+        # a prompt without a context of its own belongs to the caller of the session
+        context = context_event(self.session, self.caller if caller.is_empty else caller, prompt)
         await self.announce(context)
         return headers(context)
 
