@@ -200,7 +200,6 @@ def test_a_stopped_turn_is_no_error(family: str) -> None:
 def test_a_turn_without_a_context_of_its_own_is_below_the_sessions_caller(*, prompted: bool) -> None:
     caller = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
     life = origin_of("s", prompt=False, parent=caller)
-    assert life.traceparent is not None
     told: list[ev.AgentEvent] = [
         ev.TraceContext(traceparent=life.traceparent, parent=caller),
         ev.ProcessStatus(state="started"),

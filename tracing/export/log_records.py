@@ -62,6 +62,7 @@ class LogExport(logging.Handler):
         super().__init__()
         listen()
         self._current = current
+        self._is_closed = False
         self._provider = LoggerProvider(resource(version), shutdown_on_exit=False)
         for exporter in exporters or ():
             self._provider.add_log_record_processor(SimpleLogRecordProcessor(exporter))
@@ -83,7 +84,10 @@ class LogExport(logging.Handler):
         """Go on without that record: to log it would lead here again."""
 
     def close(self) -> None:
-        """Send what waits, within a short time."""
+        """Send what waits, within a short time. Only once: the end of the process closes all handlers of logs again."""
+        if self._is_closed:
+            return
+        self._is_closed = True
         OURS.removeHandler(self)
         self._provider.force_flush(CLOSE_MS)
         self._provider.shutdown()

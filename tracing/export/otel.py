@@ -24,6 +24,7 @@ from opentelemetry.sdk.trace.export import (
     SpanExportResult,
 )
 
+from turnwire.tracing.export.batches import batches
 from turnwire.tracing.export.sdk_log import listen
 from turnwire.tracing.export.spans import ExportedTrace
 from turnwire.tracing.export.trace_ids import SeededIds
@@ -159,7 +160,12 @@ class _Delivery(SpanExporter):
         return self._failed + max(self.waiting - waiting, 0)
 
     def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
-        """Send spans, patiently; in the thread of the processor."""
+        """Send spans, patiently; in the thread of the processor. A batch that is refused loses no other."""
+        results = [self._send(batch) for batch in batches(spans)]
+        return next((one for one in results if one is not SpanExportResult.SUCCESS), SpanExportResult.SUCCESS)
+
+    def _send(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
+        self._said.taken()  # warnings before an attempt that succeeded explain no later one
         try:
             result = self._exporter.export(spans)
             why = None if result is SpanExportResult.SUCCESS else self._said.taken()

@@ -70,7 +70,7 @@ class ExportedTrace(Trace):
         self._around = Context()
         """The context in which the first spans start: a caller's, or an empty one."""
         if origin is not None:
-            if origin.traceparent is not None:
+            if origin.traceparent:
                 trace_id, span_id = origin.traceparent.split("-")[1:3]
                 self._ids.begin_with(int(trace_id, 16), int(span_id, 16))
             self._around = _caller(origin.parent, origin.tracestate, origin.baggage)

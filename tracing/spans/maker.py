@@ -157,7 +157,7 @@ class SpanMaker:
         self._life_seed = seed
         self._caller = None
         if origin is not None and origin.parent is not None and _TRACEPARENT.fullmatch(origin.parent):
-            self._caller = origin._replace(traceparent=None)
+            self._caller = origin._replace(traceparent="")
         self._between = self._export.trace(session_seed(self._session), origin)
         if origin is None:
             self._between.salt(b"%d\0%s" % (self._lives, seed))

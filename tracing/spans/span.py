@@ -53,8 +53,8 @@ class Span:
 class Origin(NamedTuple):
     """The origin of a trace, in W3C terms."""
 
-    traceparent: str | None
-    """Ids of the trace and of its first span; None if the first span has ids of the trace's seed below the caller's span."""
+    traceparent: str
+    """Ids of the trace and of its first span. Empty if the trace is the caller's, and the seed gives the ids of spans."""
     parent: str | None = None
     """The `traceparent` of the caller's span, which is the parent of the first span."""
     tracestate: str | None = None

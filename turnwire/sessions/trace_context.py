@@ -49,7 +49,6 @@ def context_event(session: str, caller: Caller, prompt: str | None = None) -> ev
         tracestate=caller.tracestate,
         baggage=caller.baggage,
     )
-    assert origin.traceparent is not None, "it was chosen here"
     return ev.TraceContext(
         traceparent=origin.traceparent,
         prompt=prompt,
