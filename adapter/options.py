@@ -31,6 +31,21 @@ class CommandError(TurnwireError, ValueError):
         """The wrong field of CommandOptions."""
 
 
+class ConversationInUse(CommandError):
+    """Another agent goes on with the conversation. The message names who runs it."""
+
+    def __init__(self, conversation: str, session: str, process: str) -> None:
+        # both are unknown for the moment in which the other one writes them
+        where = (
+            f"the session {session} of the turnwire process {process}"
+            if session
+            else "another turnwire process"
+        )
+        self.sentence = f"the conversation {conversation[:200]} is open in {where}; go on there, end that session, or fork the conversation"
+        """The message without the option."""
+        super().__init__("resume", self.sentence)
+
+
 class CommandOptions(Struct, frozen=True, kw_only=True):
     """Options that a CLI is started with, in addition to the options of the protocol."""
 
@@ -135,6 +150,8 @@ class SessionOptions(Struct, frozen=True, kw_only=True):
     """True if a caller answers all that the agent asks; the policy then allows nothing by itself."""
     accept_unasked: bool = False
     """Under supervised: also run an agent that does not ask about everything, or of which this is unknown."""
+    judges_conversations: bool = False
+    """True if the caller sees to it that no two of its own sessions run one conversation; then only other processes count."""
     trials: Mapping[str, "Trial"] = field(default_factory=dict)
     """Under supervised: what was tried of the family's agents, by program; under "" what was tried of this very command."""
     answer_timeout: float | None = None

@@ -82,6 +82,8 @@ class SessionExecutor:
         grants: GrantStore | None = None,
     ) -> None:
         self.turns = TurnWatch(core)
+        self.conversation: str | None = None
+        """The agent's id of the conversation, once a line has named it."""
         self._core = core
         self._failed = False
         self._unpublished: list[InputWithEvents] = []
@@ -215,6 +217,8 @@ class SessionExecutor:
     def _publish(self) -> None:
         if self._unpublished:
             batch, self._unpublished = self._unpublished, []
+            if (events := batch[-1].events) and (named := events[-1].session_id) is not None:
+                self.conversation = named
             self._output.publish(batch)
             if self._guard is not None:
                 self._guard.see(batch)

@@ -7,12 +7,12 @@ defines the order in which everything starts, reads, writes, waits and ends. It 
 import asyncio
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, Sequence
-from contextlib import asynccontextmanager
-from typing import Any, Generic, TypeVar
+from contextlib import asynccontextmanager, closing
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from msgspec import Struct
 
-from turnwire.adapter.options import CommandError, SessionOptions
+from turnwire.adapter.options import CommandError, ConversationInUse, SessionOptions
 from turnwire.adapter.permissions.audit import AuditTrail
 from turnwire.adapter.permissions.grants import GrantStore
 from turnwire.adapter.permissions.machine import State
@@ -32,6 +32,9 @@ from turnwire.adapter.session.running_agent import Client, RunningAgent, Started
 from turnwire.normalize.core import Core
 from turnwire.normalize.events import PermissionRequest
 from turnwire.normalize.inputs import Ended, Received
+
+if TYPE_CHECKING:  # loaded when an agent is started
+    from turnwire.adapter.process.conversation_lock import ConversationLock
 
 Agent = TypeVar("Agent", bound=RunningAgent[Any])
 
@@ -81,40 +84,57 @@ async def run_session(
 ) -> AsyncIterator[Agent]:
     """Run an agent and its session while the context is open; leaving it stops the agent and all that it started.
 
-    environment: the agent's, if not that of the options. Raises ProgramNotFound.
+    environment: the agent's, if not that of the options. Raises ProgramNotFound, and ConversationInUse if another agent goes on
+    with the conversation.
     """
     failed: Exception | None = None
     notify = context.notify
     _check_length(argv)
-    process = await CliProcess.spawn(
-        argv,
-        workspace=options.workspace,
-        environment=options.environment if environment is None else environment,
-        watchdog=context.watchdog,
-        sandbox=options.box,
-    )
-    # a process is left only when something failed before the session was whole, or in its reader
-    async with kill_on_exit(process), asyncio.TaskGroup() as tasks:
-        parts = await build_session(process, tasks)
-        session = parts.session
-        reader = tasks.create_task(_read(parts, notify))
-        helpers = [tasks.create_task(one) for one in (session.client.write_posted(), *parts.background)]
-        if options.stall_after is not None:
-            watch = session.executor.turns.report(options.stall_after, lambda: session.executor.waits, notify)
-            helpers.append(tasks.create_task(watch))
-        try:
-            yield session
-        except Exception as error:  # noqa: BLE001  raised again below, outside of the group that would wrap it
-            failed = error
-        finally:
-            session.inbox.widen()
-            await session.stop()
-            await asyncio.wait([reader])
-            for helper in helpers:
-                helper.cancel()
-            await parts.close()
+    own = options.environment if environment is None else environment
+    with closing(_lock(options, own)) as lock:
+        process = await CliProcess.spawn(
+            argv,
+            workspace=options.workspace,
+            environment=own,
+            watchdog=context.watchdog,
+            sandbox=options.box,
+        )
+        # a process is left only when something failed before the session was whole, or in its reader
+        async with kill_on_exit(process), asyncio.TaskGroup() as tasks:
+            parts = await build_session(process, tasks)
+            session = parts.session
+            reader = tasks.create_task(_read(parts, notify, lock))
+            helpers = [tasks.create_task(one) for one in (session.client.write_posted(), *parts.background)]
+            if options.stall_after is not None:
+                watch = session.executor.turns.report(
+                    options.stall_after, lambda: session.executor.waits, notify
+                )
+                helpers.append(tasks.create_task(watch))
+            try:
+                yield session
+            except Exception as error:  # noqa: BLE001  raised again below, outside of the group that would wrap it
+                failed = error
+            finally:
+                session.inbox.widen()
+                await session.stop()
+                await asyncio.wait([reader])
+                for helper in helpers:
+                    helper.cancel()
+                await parts.close()
     if failed is not None:
         raise failed
+
+
+def _lock(options: SessionOptions, environment: Mapping[str, str]) -> "ConversationLock":
+    """Lock the conversation that an agent is to go on with, if that is known. Raises ConversationInUse."""
+    from turnwire.adapter.process.conversation_lock import ConversationLock  # noqa: PLC0415 - see above
+
+    lock = ConversationLock(
+        options.family, environment, options.name, against_others=options.judges_conversations
+    )
+    if options.command.resume is not None and not options.command.fork:
+        lock.take(options.command.resume)
+    return lock
 
 
 def _check_length(argv: Sequence[str]) -> None:
@@ -131,11 +151,14 @@ def _check_length(argv: Sequence[str]) -> None:
         option = argument if argument.startswith("-") else ""
 
 
-async def _read(parts: FamilyParts[Agent], notify: Notify) -> None:
+async def _read(parts: FamilyParts[Agent], notify: Notify, lock: "ConversationLock") -> None:
     """Read everything, and tell how the agent ended."""
-    session, process = parts.session, parts.session.process
+    session, process, known = parts.session, parts.session.process, None
     async for batch in session.client.batches():
         session.executor.receive(batch, parts.on_received)
+        if (named := session.executor.conversation) is not known and named is not None:
+            known = named
+            _take_named(session, named, lock, notify)
         await session.inbox.room()
     deadline = session.options.exit_deadline
     if not await process.exits_within(deadline):
@@ -150,6 +173,22 @@ async def _read(parts: FamilyParts[Agent], notify: Notify) -> None:
     parts.on_exit()
     ended = Ended(session.stopping or "exited", exit_.code, exit_.signal, process.stderr_tail)
     session.executor.handle(ended)
+
+
+def _take_named(session: RunningAgent[Any], named: str, lock: "ConversationLock", notify: Notify) -> None:
+    """Lock the conversation that an agent has named. End an agent that goes on with another one's."""
+    command = session.options.command
+    if command.fork and named == command.resume:
+        return  # it tells of its parent
+    try:
+        lock.take(named)
+    except ConversationInUse as error:
+        if command.fork or not (command.resume or command.continue_latest):
+            return  # a conversation that begins is nobody else's, whatever its id
+        notify(SessionNotice("conversation_in_use", f"the agent is stopped: {error}"))
+        session.stopping = session.stopping or "stopped"
+        session.refuse(error)
+        session.process.kill()
 
 
 def hook_environment(options: SessionOptions, process: CliProcess) -> dict[str, str]:

@@ -26,6 +26,7 @@ class SessionNotice(Struct, frozen=True):
         "plan_classifier",
         "too_many_requests",
         "set_aside",
+        "conversation_in_use",
     ]
     """Its kind."""
     message: str

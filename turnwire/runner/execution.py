@@ -11,7 +11,7 @@ from typing import Protocol
 
 from turnwire._runtime.task_owner import first_of
 from turnwire.adapter.family import Opener
-from turnwire.adapter.options import CommandError, SessionOptions
+from turnwire.adapter.options import CommandError, ConversationInUse, SessionOptions
 from turnwire.adapter.process.cli import ProgramNotFound
 from turnwire.adapter.process.transport import ProcessGone
 from turnwire.adapter.process.watchdog import Watchdog
@@ -162,6 +162,8 @@ class RunExecution:
                 except asyncio.CancelledError:
                     await self._leave(session)
                     raise
+        except ConversationInUse as error:
+            raise RunFailed(f"conversation-in-use: {error.sentence}") from error
         except (CommandError, ProgramNotFound, SandboxUnavailable, OSError) as error:
             raise RunFailed(str(error)) from error
 

@@ -108,6 +108,7 @@ def options_for(
         own_places=own_places(settings),
         check_uncommitted=settings.check_uncommitted,
         accept_unasked=settings.accept_unasked,
+        judges_conversations=True,
         trials=trials_of(agent),
         initialize_deadline=settings.agent_start_timeout_s,
         control_deadline=settings.agent_answer_timeout_s,

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal, NoReturn, assert_never
 from msgspec import structs, to_builtins
 from pydantic import JsonValue
 
+from turnwire.adapter.options import ConversationInUse
 from turnwire.adapter.process.identity import ProcessIdentity, reap
 from turnwire.adapter.process.transport import ProcessGone
 from turnwire.adapter.sandbox.settings import LEVELS
@@ -1106,6 +1107,8 @@ class LiveHost:
             if going is not None:
                 self._starting[going] = session.session
             await session.start(options, resume_point)
+        except ConversationInUse as error:
+            refuse("in_session", error.sentence)
         except (*CANNOT_START, JournalError, OSError, ProcessGone) as error:
             refuse("cannot_start", str(error))
         finally:

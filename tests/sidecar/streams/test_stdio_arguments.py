@@ -3,10 +3,13 @@ from pathlib import Path
 import pytest
 
 from turnwire.sidecar.streams.stdio.arguments import (
+    NEW,
     Arguments,
+    GoesOn,
     UsageError,
     cli_options,
     foreign_options,
+    goes_on,
     read_arguments,
 )
 
@@ -71,3 +74,19 @@ def test_help_is_ours() -> None:
 def test_a_wrong_call_is_refused(argv: list[str]) -> None:
     with pytest.raises(UsageError):
         read_arguments(argv)
+
+
+@pytest.mark.parametrize(
+    ("options", "found"),
+    [
+        (["--resume", "c", "--model", "m"], GoesOn("c", True)),
+        (["-p", "-r=c"], GoesOn("c", True)),
+        (["--resume", "--verbose"], GoesOn(None, True)),
+        (["-c"], GoesOn(None, True)),
+        (["--continue", "--fork-session"], NEW),
+        (["--fork-session", "--resume=c"], NEW),
+        (["--session-id", "c"], NEW),
+    ],
+)
+def test_the_options_say_which_conversation_a_cli_goes_on_with(options: list[str], found: GoesOn) -> None:
+    assert goes_on(options) == found

@@ -10,7 +10,8 @@ def say(**message):
     sys.stdout.flush()
 
 # A conversation has an id of its own, and a CLI that resumes it says the same one.
-resumed = sys.argv[sys.argv.index("--resume") + 1] if "--resume" in sys.argv else None
+given = [word for one in sys.argv for word in one.split("=", 1)]
+resumed = given[given.index("--resume") + 1] if "--resume" in given else None
 session = resumed if resumed and "--fork-session" not in sys.argv else "cli-" + os.urandom(8).hex()
 number = 0
 for line in sys.stdin:

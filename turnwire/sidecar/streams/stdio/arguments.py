@@ -125,3 +125,34 @@ def cli_options(rest: Sequence[str]) -> list[str]:
     if "--verbose" not in given:
         missing.append("--verbose")
     return [*missing, *rest]
+
+
+class GoesOn(Struct, frozen=True):
+    """Which conversation a CLI goes on with, as its options say."""
+
+    conversation: str | None
+    """The conversation's id, if an option names it."""
+    is_known: bool
+    """Whether it goes on with a conversation that is there already, and does not fork it."""
+
+
+NEW = GoesOn(None, False)
+"""A new conversation."""
+
+
+def goes_on(rest: Sequence[str]) -> GoesOn:
+    """Read which conversation a CLI goes on with."""
+    conversation, is_wanted, is_fork, before = None, False, False, ""
+    for option in rest:
+        name, equals, value = option.partition("=")
+        if before in ("-r", "--resume") and not option.startswith("-"):
+            conversation = option
+        elif name in ("-r", "--resume"):
+            is_wanted, conversation = True, value if equals else None
+        elif name in ("-c", "--continue"):
+            is_wanted = True
+        elif name == "--fork-session":
+            is_fork = True
+        before = option
+    is_known = is_wanted and not is_fork
+    return GoesOn(conversation if is_known else None, is_known)

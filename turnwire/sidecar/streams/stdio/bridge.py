@@ -102,7 +102,8 @@ class StdioBridge:
         self._queued_bytes = 0
         self._is_running = False
         self._is_closed = False
-        self._session_id: str | None = None
+        self.session_id: str | None = None
+        """The CLI's id of the conversation, once it has named it."""
         self._is_introduced = False
         self._greeting: JsonObject | None = None
         self._greeters: list[Json] = []
@@ -179,10 +180,10 @@ class StdioBridge:
             self._tell(failure(message.asks, message.reason), moves)
         else:
             text = f"{message.reason} of {LIMIT}: what the agent says there is lost"
-            self._say(SystemFailure(message=text, session_id=self._session_id), moves)
+            self._say(SystemFailure(message=text, session_id=self.session_id), moves)
             # newer CLIs write a result's type after its text
             if self._is_running and outermost(line.head, ("type",)).get("type") in (None, "result"):
-                self._say(_failed(text, self._session_id), moves)
+                self._say(_failed(text, self.session_id), moves)
                 self._turn_ended(moves)
         return moves
 
@@ -202,7 +203,7 @@ class StdioBridge:
             how = f"was ended by {ended.signal}" if ended.signal else f"exited with code {ended.exit_code}"
             text = f"the agent {how} in the middle of a turn"
             self._say(SystemFailure(message=text), moves)
-            self._say(_failed(text, self._session_id), moves)
+            self._say(_failed(text, self.session_id), moves)
             for prompt in self._queue:
                 moves.to_caller += self._caller.refuse(prompt, text).lines
             self._queue.clear()
@@ -340,7 +341,7 @@ class StdioBridge:
         else:
             self._queue.append(prompt)
             self._queued_bytes += size
-            self._say(Queued(position=len(self._queue), session_id=self._session_id), moves)
+            self._say(Queued(position=len(self._queue), session_id=self.session_id), moves)
 
     def _hear(self, message: Message, line: bytes, moves: BridgeOutput, end: bytes = b"\n") -> None:
         moves.seen.append(Received(line, message))
@@ -371,7 +372,7 @@ class StdioBridge:
             case ControlCancelRequest(request_id):
                 self._open.pop(request_id, None)
             case System() | Result():
-                self._session_id = message.session_id or self._session_id
+                self.session_id = message.session_id or self.session_id
             case _:
                 pass
         if isinstance(message, Init | StreamEvent):
@@ -401,7 +402,7 @@ class StdioBridge:
         message = waiting[0] if len(waiting) == 1 else joined(waiting)
         self._tell(message, moves)
         injected = Injected(
-            message_count=len(waiting), content_length=_length(message), session_id=self._session_id
+            message_count=len(waiting), content_length=_length(message), session_id=self.session_id
         )
         self._say(injected, moves)
 
@@ -419,7 +420,7 @@ class StdioBridge:
 
     def _status(self) -> JsonObject:
         status: JsonObject = {"running": self._is_running, "queued_messages": len(self._queue)}
-        return status if self._session_id is None else {**status, "session_id": self._session_id}
+        return status if self.session_id is None else {**status, "session_id": self.session_id}
 
     def _tell(self, message: Message, moves: BridgeOutput) -> None:
         """Write a message to the CLI. If it is not allowed, tell the caller."""

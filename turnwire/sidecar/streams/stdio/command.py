@@ -11,12 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
-from turnwire.adapter.process.cli import ProgramNotFound
-from turnwire.adapter.sandbox.settings import SandboxUnavailable
-from turnwire.config.agents import Agent, AgentNotFoundError, find
+from turnwire.config.agents import Agent, find
 from turnwire.config.settings import ConfigurationError, Settings, load
 from turnwire.normalize.inputs import Announced
 from turnwire.protocol.dialects import DIALECTS
+from turnwire.protocol.errors import TurnwireError
 from turnwire.sidecar.process import garbage, logs
 from turnwire.sidecar.process.signals import die_by
 from turnwire.sidecar.streams.sandboxed import sandboxed
@@ -28,6 +27,7 @@ from turnwire.sidecar.streams.stdio.arguments import (
     UsageError,
     cli_options,
     foreign_options,
+    goes_on,
     read_arguments,
 )
 from turnwire.tracing.export.wanted import DELIVERY, STILL_SENDING, logs_wanted, metrics_wanted
@@ -60,7 +60,7 @@ def run(argv: Sequence[str]) -> int:
         return _ended(code) if code >= 0 else die_by(-code)
     except (UsageError, ConfigurationError) as error:
         return _fail(error, 2)
-    except (AgentNotFoundError, ProgramNotFound, SandboxUnavailable) as error:
+    except TurnwireError as error:
         return _fail(error, 1)
 
 
@@ -86,6 +86,7 @@ async def _serve(
             agent=DIALECTS[settings.dialect],
             observe=_observe(observed),
             stop_timeout=settings.stop_timeout_s,
+            goes_on=goes_on(options),
             sandbox=sandbox,
         )
 

@@ -6,21 +6,28 @@ stdout slowly slows the CLI down. The CLI's stderr is forwarded.
 """
 
 import asyncio
+import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
+from turnwire._runtime.task_owner import first_of
 from turnwire.adapter.process.cli import CliProcess, Enters
 from turnwire.adapter.process.transport import Exit
 from turnwire.adapter.session.lines import Lines
 from turnwire.normalize.inputs import Ended, SessionInput
 from turnwire.protocol.dialects import CLAUDE, DIALECTS, Dialect, recognise
+from turnwire.protocol.errors import TurnwireError
 from turnwire.protocol.framing import LinePiece, OversizeLine, WholeFramer, ending
 from turnwire.runner.input import Input
 from turnwire.runner.output import Output, OutputLost
 from turnwire.sidecar.streams.relayed_cli import UNSAID, run_cli
+from turnwire.sidecar.streams.stdio.arguments import NEW, GoesOn
 from turnwire.sidecar.streams.stdio.bridge import BridgeOutput, StdioBridge
+
+if TYPE_CHECKING:
+    from turnwire.adapter.process.conversation_lock import ConversationLock
 
 Observe: TypeAlias = Callable[[Sequence[SessionInput]], None]
 """Called with the inputs between us and the CLI, in order."""
@@ -41,16 +48,21 @@ async def serve(
     agent: Dialect,
     observe: Observe,
     stop_timeout: float,
+    goes_on: GoesOn = NEW,
     sandbox: Enters | None = None,
 ) -> int:
-    """Serve the caller until the CLI has gone; returns its exit code, of a signal -N. Raises ProgramNotFound.
+    """Serve the caller until the CLI has gone; returns its exit code, of a signal -N.
 
-    After a signal that asks to stop, all is over within `stop_timeout` seconds.
+    After a signal that asks to stop, all is over within `stop_timeout` seconds. Raises ProgramNotFound, and
+    ConversationInUse if another agent goes on with the conversation.
     """
+    driven = _Driven(goes_on, environment)
     try:
+        if goes_on.conversation is not None:
+            driven.take(goes_on.conversation)
         return await run_cli(
             argv,
-            lambda process: Relay(process, spoken, agent, observe).run(),
+            lambda process: Relay(process, spoken, agent, observe, driven.take).run(),
             workspace=Path.cwd(),
             environment=environment,
             stop_timeout=stop_timeout,
@@ -58,13 +70,52 @@ async def serve(
         )
     except OutputLost:
         return 1
+    finally:
+        driven.close()
+
+
+class _Driven:
+    """Locks the conversation of the CLI."""
+
+    def __init__(self, goes_on: GoesOn, environment: Mapping[str, str]) -> None:
+        self._goes_on = goes_on
+        self._environment = environment
+        self._lock: ConversationLock | None = None
+
+    def take(self, conversation: str) -> None:
+        """Lock a conversation. Raises ConversationInUse if the CLI goes on with one that another agent has."""
+        from turnwire.adapter.process.conversation_lock import ConversationLock  # noqa: PLC0415 - not before there is one
+
+        if self._lock is None:
+            self._lock = ConversationLock("claude", self._environment, f"stdio-{os.getpid()}")
+        try:
+            self._lock.take(conversation)
+        except TurnwireError:
+            # a conversation that begins is nobody else's
+            if self._goes_on.is_known:
+                raise
+
+    def close(self) -> None:
+        """Let go of it."""
+        if self._lock is not None:
+            self._lock.close()
 
 
 class Relay:
     """Joins the caller and the CLI."""
 
-    def __init__(self, process: CliProcess, spoken: Dialect, agent: Dialect, observe: Observe) -> None:
+    def __init__(
+        self,
+        process: CliProcess,
+        spoken: Dialect,
+        agent: Dialect,
+        observe: Observe,
+        take: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        """take: called with the id of the conversation once the CLI names it; raises TurnwireError if the CLI has to end."""
         self._process = process
+        self._take = take
+        self._conversation: str | None = None
         self._spoken = spoken
         self._agent = agent
         self._observe = observe
@@ -77,7 +128,7 @@ class Relay:
         """Set when the CLI has written something."""
 
     async def run(self) -> Exit:
-        """Run until the CLI is gone, and return how it ended. Raises OutputLost."""
+        """Run until the CLI is gone, and return how it ended. Raises OutputLost, and what `take` raises."""
         try:
             async with asyncio.TaskGroup() as tasks:
                 others = [
@@ -95,8 +146,8 @@ class Relay:
             how = Ended("exited", ended.code, ended.signal, self._process.stderr_tail)
             await self._do(self._joined().on_exit(how))
             await self._output.flush()
-        except* OutputLost as lost:
-            raise lost.exceptions[0] from None
+        except* TurnwireError as failed:
+            raise first_of(failed) from None
         return ended
 
     async def _read_caller(self) -> None:
@@ -138,8 +189,19 @@ class Relay:
             self._heard.set()
             for lines in framer.slices(chunk):
                 await self._do(*map(self._on_cli, lines))
+                self._look_at_conversation()
                 await asyncio.sleep(0)
         await self._do(*map(self._on_cli, framer.close()))
+
+    def _look_at_conversation(self) -> None:
+        named = None if self._bridge is None else self._bridge.session_id
+        if named is not None and named != self._conversation:
+            self._conversation = named
+            try:
+                self._take(named)
+            except TurnwireError:
+                self._process.kill()
+                raise
 
     def _on_cli(self, line: bytes | LinePiece | OversizeLine) -> BridgeOutput:
         match line:
