@@ -11,6 +11,9 @@ Priority: TypeAlias = Literal["now", "next", "later"]
 SandboxLevel: TypeAlias = Literal["off", "files", "network"]
 """What the sandbox denies an agent: nothing, foreign files, or also hosts that nobody allowed."""
 
+HowDivided: TypeAlias = Literal["shared", "copy", "dashes", "sha256", "slug", "ids", "cwd", "rows", "apart"]
+"""How an agent's own place is divided between projects in a sandbox (adapter/sandbox/parts.py)."""
+
 SessionState: TypeAlias = Literal[
     "starting", "idle", "running", "waiting", "stopping", "exited", "replaying", "unreachable"
 ]

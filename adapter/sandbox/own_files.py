@@ -1,8 +1,8 @@
 """What of an agent's own folders a sandbox shares, and how.
 
 An agent needs its conversations and its login. The same folders name programs that its later sessions start outside:
-MCP servers, hooks, plugins, trusted folders. A folder with `kept` shares those names alone: the rest that is there is
-read-only, and what is new is gone with the sandbox. In other folders the names that are known are protected.
+MCP servers, hooks, plugins, trusted folders. Where the places in a folder are divided (parts.py), the rest is each project's own, and the
+names that are known are read-only. A folder that `is_closed` shows the rest read-only, and what is new is gone with the sandbox.
 """
 
 import logging
@@ -15,7 +15,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from turnwire.adapter.sandbox.projects import PRIVATE, folder_of, folders_in, own_ids, take_in
+from turnwire.adapter.sandbox.parts import BY_FOLDER, PRIVATE, Part, own_folders, private_name
+from turnwire.normalize.vocabulary import HowDivided
 from turnwire.protocol.errors import TurnwireError
 
 log = logging.getLogger(__name__)
@@ -31,16 +32,14 @@ COMMON = (
 class OwnFolder(Struct, frozen=True, kw_only=True):
     """One agent's own folder below HOME."""
 
-    kept: tuple[str, ...] | None = None
-    """Names in it that are shared to be written, a folder with `/` at its end; None for all that is not protected."""
+    is_closed: bool = False
+    """What is there is read-only, but for its divided places, and what is new is gone with the sandbox."""
+    shown: tuple[str, ...] = ()
+    """Names that are read-only where they are there, of a folder that is each project's own."""
     protected: Mapping[str, str | None] = {}
     """Names that are read-only, made where they are missing: with this content, or as a folder for None. Otherwise the agent could make them."""
     fresh: tuple[str, ...] = ()
     """Names that each program of a sandbox has of its own, empty at first."""
-    projects: str | None = None
-    """The name in it of a folder that has one folder for each project; a sandbox shows its own project's (projects.py)."""
-    private: tuple[str, ...] = ()
-    """Names in it of folders that hold files of all projects; each project has its own."""
 
 
 _EMPTY = "{}\n"
@@ -48,9 +47,7 @@ _NO_SERVERS = '{"mcpServers": {}}\n'
 
 OWN_FOLDERS: Mapping[str, OwnFolder] = {
     ".claude": OwnFolder(
-        kept=(".credentials.json",),
-        projects="projects",
-        private=("todos", "tasks", "plans", "file-history"),
+        is_closed=True,
         fresh=(
             ".last-cleanup", ".update.lock", "backups", "cache", "ccr", "chrome", "daemon", "debug", "history.jsonl", "ide",
             "image-cache", "jobs", "mcp-needs-auth-cache.json", "paste-cache", "session-env", "sessions", "shell-snapshots",
@@ -58,22 +55,25 @@ OWN_FOLDERS: Mapping[str, OwnFolder] = {
         ),
     ),
     ".codex": OwnFolder(
+        shown=("AGENTS.md", "AGENTS.override.md", "themes", "version.json"),
         protected={
             "config.toml": "", "managed_config.toml": "", "hooks.json": '{"hooks": {}}\n', ".env": "", "agents": None, "bin": None,
             "packages": None, "plugins": None, "prompts": None, "rules": None, "skills": None,
         },
         fresh=(".tmp", "app-server-control", "app-server-daemon", "shell_snapshots", "tmp"),
     ),
-    ".config/opencode": OwnFolder(kept=()),
-    ".cache/opencode": OwnFolder(kept=(), fresh=("models.json", "version")),
-    ".local/share/opencode": OwnFolder(protected={"bin": None}),
+    ".config/opencode": OwnFolder(is_closed=True),
+    ".cache/opencode": OwnFolder(is_closed=True, fresh=("models.json", "version")),
+    ".local/share/opencode": OwnFolder(protected={"bin": None}, shown=("mcp-auth.json",)),
     ".gemini": OwnFolder(
+        shown=("GEMINI.md", "google_accounts.json", "keybindings.json", "mcp-oauth-tokens.json", "mcp-oauth-tokens-v2.json"),
         protected={
             "settings.json": _EMPTY, "trustedFolders.json": _EMPTY, "trusted_hooks.json": _EMPTY, ".env": "", "acknowledgments": None,
             "agents": None, "bin": None, "commands": None, "extensions": None, "policies": None, "skills": None, "tmp/bin": None,
         },
     ),
     ".qwen": OwnFolder(
+        shown=("QWEN.md", "AGENTS.md", "google_accounts.json", "locales", "mcp-oauth-tokens.json", "memory.md", "output-language.md", "output-styles"),
         protected={
             "settings.json": _EMPTY, "trustedFolders.json": _EMPTY, ".env": "", "agents": None, "bin": None, "channels": None,
             "commands": None, "extensions": None, "mcpApprovals.json": _EMPTY, "rules": None, "skills": None, "updates": None, "workflows": None,
@@ -115,19 +115,22 @@ class OwnFiles(Struct, frozen=True, kw_only=True):
     copied: tuple[str, ...]
     private: Mapping[str, str]
     """The private folder that is seen in the place of one that all projects share."""
-    projects: tuple[str, ...]
-    """Folders with one folder for each project."""
+    parts: tuple[Part, ...]
+    """The divided places."""
     missing: tuple[str, ...]
     """Files and folders that would start programs later, and are not there."""
 
 
-def own_files(places: Iterable[str], home: str, roots: Sequence[str]) -> OwnFiles:
+def own_files(
+    places: Iterable[str], home: str, roots: Sequence[str], divided: Mapping[str, HowDivided]
+) -> OwnFiles:
     """Return what is shared; makes what is missing, since only what is there can be mounted. Raises OSError and OwnFilesError.
 
     Args:
         places: the agent's files and folders below HOME; a folder ends in `/`.
         home: its home directory, without links.
         roots: the folders by which its project is known, the workspace first.
+        divided: how places are divided between projects; those of other agents are ignored.
     """
     writable: list[str] = []
     readable: list[str] = []
@@ -136,7 +139,7 @@ def own_files(places: Iterable[str], home: str, roots: Sequence[str]) -> OwnFile
     copied: list[str] = []
     missing: list[str] = []
     private: dict[str, str] = {}
-    projects: list[str] = []
+    parts: list[Part] = []
     for place in places:
         path = f"{home}/{place.rstrip('/')}"
         if not place.endswith("/"):
@@ -148,27 +151,38 @@ def own_files(places: Iterable[str], home: str, roots: Sequence[str]) -> OwnFile
             continue
         Path(path).mkdir(mode=0o700, parents=True, exist_ok=True)
         folder = OWN_FOLDERS.get(place.rstrip("/"), OwnFolder())
-        if folder.kept is not None:
-            kept = list(_kept(path, folder.kept))
-            if folder.projects is not None:
-                shared = f"{path}/{folder.projects}"
-                Path(shared).mkdir(mode=0o700, exist_ok=True)
-                kept += folders_in(shared, roots)
-                projects.append(shared)
-                own = f"{path}/{PRIVATE}/{folder_of(roots[0])}"
-                for name in folder.private:
-                    take_in(f"{path}/{name}", f"{own}/{name}", own_ids(shared, roots))
-                    private[f"{path}/{name}"] = f"{own}/{name}"
-            writable += kept
-            apart = (*folder.fresh, *folder.private, folder.projects or "", PRIVATE)
-            readable += [one for one in _others(path, apart) if one not in kept]
+        is_own = divided.get(place) == "apart"
+        inside = {
+            one[len(place) :]: how for one, how in divided.items() if one.startswith(place) and one != place
+        }
+        if not folder.is_closed:
+            path = os.path.realpath(path)
+        shared, divides = _divide(path, inside, roots)
+        writable += shared
+        parts += divides
+        if is_own:
+            parts.append(Part(path, f"{path}/{PRIVATE}/{private_name(roots[0])}", "apart"))
+        private |= {
+            one.shared: one.private
+            for one in parts
+            if one.how == "apart" or (one.how == "ids" and not is_own)
+        }
+        if folder.is_closed:
+            apart = (*folder.fresh, *inside, PRIVATE)
+            readable += list(_others(path, apart))
             continue
-        path = os.path.realpath(path)
-        writable.append(path)
+        if not is_own:
+            writable.append(path)
         for name, content in folder.protected.items():
             _make(f"{path}/{name}", content)
         names = [f"{path}/{name}" for name in dict.fromkeys((*COMMON, *folder.protected))]
         protected += [_plain(one) for one in names if os.path.lexists(one)]
+        if is_own:
+            protected += [
+                f"{path}/{one}"
+                for one in folder.shown
+                if os.path.isfile(_plain(f"{path}/{one}")) or os.path.isdir(f"{path}/{one}")
+            ]
         missing += [one for one in names if not os.path.lexists(one)]
         for name in folder.fresh:
             Path(path, name).mkdir(mode=0o700, exist_ok=True)
@@ -180,19 +194,27 @@ def own_files(places: Iterable[str], home: str, roots: Sequence[str]) -> OwnFile
         fresh=tuple(fresh),
         copied=tuple(copied),
         private=private,
-        projects=tuple(projects),
+        parts=tuple(parts),
         missing=tuple(missing),
     )
 
 
-def _kept(folder: str, names: Iterable[str]) -> Iterator[str]:
-    for name in names:
-        path = f"{folder}/{name.rstrip('/')}"
-        if name.endswith("/"):
-            Path(path).mkdir(mode=0o700, exist_ok=True)
-            yield path
-        elif os.path.isfile(path):
-            yield path
+def _divide(
+    path: str, inside: Mapping[str, HowDivided], roots: Sequence[str]
+) -> tuple[list[str], list[Part]]:
+    """Return what of the divided places in a folder is shared to be written, and these places."""
+    shared: list[str] = []
+    parts: list[Part] = []
+    for name, how in inside.items():
+        place = f"{path}/{name}"
+        if how == "shared":
+            shared += [place] if os.path.isfile(place) else []
+            continue
+        if how in BY_FOLDER:
+            Path(place).mkdir(mode=0o700, parents=True, exist_ok=True)
+            shared += own_folders(place, how, roots)
+        parts.append(Part(place, f"{path}/{PRIVATE}/{private_name(roots[0])}/{name}", how))
+    return shared, parts
 
 
 def _others(folder: str, fresh: Iterable[str]) -> Iterator[str]:

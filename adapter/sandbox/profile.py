@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from turnwire.adapter.permissions.real_paths import secret_places
 from turnwire.adapter.sandbox.own_files import own_files
-from turnwire.adapter.sandbox.projects import roots_of
+from turnwire.adapter.sandbox.parts import Part, roots_of
 from turnwire.adapter.sandbox.settings import SandboxSettings
 from turnwire.adapter.workspace.loaded import LOADED, LoadedPlaces
 from turnwire.protocol.errors import TurnwireError
@@ -81,8 +81,8 @@ class Profile(Struct, frozen=True, kw_only=True):
     """Files of which the sandbox gets a copy."""
     private: Mapping[str, str] = {}
     """The folder that is seen in the place of one that the agent's projects share."""
-    projects: tuple[str, ...] = ()
-    """Folders of the agent's with one folder for each project."""
+    parts: tuple[Part, ...] = ()
+    """The agent's own places that are divided between projects."""
     roots: tuple[str, ...] = ()
     """The folders by which the project is known, the workspace first."""
     missing: tuple[str, ...] = ()
@@ -168,7 +168,7 @@ def build_profile(
         return os.path.realpath(os.path.join(root, spelled))
 
     roots = roots_of(root, list(_worktree(root)))
-    own = own_files(settings.state, home, roots)
+    own = own_files(settings.state, home, roots, settings.parts)
     opened = [absolute(path) for path in settings.writable]
     for path in opened:
         if not os.path.exists(path):
@@ -206,7 +206,7 @@ def build_profile(
         fresh=own.fresh,
         copied=tuple(path for path in own.copied if path not in opened),
         private=own.private,
-        projects=own.projects,
+        parts=own.parts,
         roots=tuple(roots),
         missing=own.missing,
         loads=loads,

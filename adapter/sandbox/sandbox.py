@@ -26,10 +26,10 @@ from turnwire.adapter.sandbox.copies import Copies
 from turnwire.adapter.sandbox.environment import kept_outside
 from turnwire.adapter.sandbox.gate import HostGate
 from turnwire.adapter.sandbox.own_files import set_aside
+from turnwire.adapter.sandbox.parts import OwnParts
 from turnwire.adapter.sandbox.planted import Planted
 from turnwire.adapter.sandbox.ports import NoPort, SandboxPorts
 from turnwire.adapter.sandbox.profile import HELD, SAME_FOLDER, Profile, build_profile
-from turnwire.adapter.sandbox.projects import own_ids, take_back
 from turnwire.adapter.sandbox.proxy import HEAD_LIMIT, Proxy
 from turnwire.adapter.sandbox.settings import SandboxSettings, SandboxUnavailable
 from turnwire.adapter.sandbox.system_calls import compiled
@@ -241,12 +241,14 @@ async def open_sandbox(
             settings.api_hosts,
             is_behind=(lambda _: False) if upstream is None else upstream.takes,
         )
-        copies = Copies(profile.copied, profile.roots)
-        try:
+        parts = OwnParts(() if sys.platform == "darwin" else profile.parts, profile.roots)
+        with ExitStack() as begun:
+            begun.callback(parts.close)
+            await asyncio.to_thread(parts.take_in)
+            copies = Copies(profile.copied, profile.roots)
+            begun.callback(copies.close)
             make(profile)
-        except OSError:
-            copies.close()
-            raise
+            begun.pop_all()
     except (OSError, ValueError) as error:
         raise SandboxUnavailable(f"there can be no sandbox for this session: {error}") from None
     planted = Planted(
@@ -281,23 +283,9 @@ async def open_sandbox(
             if said := await planted.set_aside():
                 tell(said)
             await asyncio.to_thread(copies.close)
-            await asyncio.to_thread(_take_back, profile)
+            await asyncio.to_thread(parts.close)
             if temporary is not None:
                 shutil.rmtree(temporary, ignore_errors=True)
-
-
-def _take_back(profile: Profile) -> None:
-    """Put what the project's conversations have newly beside that of others."""
-    for shared in profile.projects:
-        try:
-            ids = own_ids(shared, profile.roots)
-            for place, private in profile.private.items():
-                if os.path.dirname(place) == os.path.dirname(shared):
-                    take_back(private, place, ids)
-        except OSError as error:
-            log.warning(
-                "files of a sandbox's conversations were not taken back", extra={"reason": str(error)}
-            )
 
 
 async def _identity(profile: Profile, environment: Mapping[str, str]) -> dict[str, str]:

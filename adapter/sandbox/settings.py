@@ -1,10 +1,10 @@
 """What an operator says about the sandbox of an agent; pure."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
-from turnwire.normalize.vocabulary import SandboxLevel
+from turnwire.normalize.vocabulary import HowDivided, SandboxLevel
 from turnwire.protocol.errors import TurnwireError
 
 LEVELS: tuple[SandboxLevel, ...] = ("off", "files", "network")
@@ -30,6 +30,8 @@ class SandboxSettings(Struct, frozen=True, kw_only=True):
     """Hosts that it reaches without asking: `HOST`, `HOST:PORT`, `*.HOST`, `*`; `127.0.0.1:PORT` opens a port of this machine."""
     state: Sequence[str] = ()
     """The agent's own files and folders below its home directory; a folder ends in `/`."""
+    parts: Mapping[str, HowDivided] = {}
+    """How its places are divided between projects: place below its home directory -> rule (parts.py). Empty: all is shared."""
     loads: Sequence[str] = ()
     """Names and paths in the workspace from which programs start others by themselves; a folder ends in `/`. Empty: those of no agent."""
     passes: Sequence[str] = ()

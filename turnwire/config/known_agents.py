@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from msgspec import Struct, ValidationError, convert
 
-from turnwire.normalize.vocabulary import Act, Asked, FolderKind
+from turnwire.normalize.vocabulary import Act, Asked, FolderKind, HowDivided
 from turnwire.protocol.errors import TurnwireError
 
 if TYPE_CHECKING:
@@ -48,6 +48,8 @@ class KnownAgent(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Folders below HOME where its installer puts the program. They may be missing from PATH."""
     state: tuple[str, ...] = ()
     """Its own files and folders below HOME, writable in a sandbox. A folder ends in `/`."""
+    parts: dict[str, HowDivided] = {}
+    """How a sandbox divides its own places between projects: place below HOME -> rule."""
     loads: tuple[str, ...] = ()
     """Names and paths in a workspace from which it starts programs by itself. A folder ends in `/`."""
     hosts: tuple[str, ...] = ()
@@ -133,6 +135,11 @@ def loaded_places() -> tuple[str, ...]:
     from turnwire.adapter.workspace.loaded import LOADED  # noqa: PLC0415 - for sandboxes and merges alone
 
     return tuple(dict.fromkeys((*LOADED, *(place for agent in KNOWN.values() for place in agent.loads))))
+
+
+def divided_places() -> dict[str, HowDivided]:
+    """Return how sandboxes divide the own places of all agents between projects."""
+    return {place: how for agent in KNOWN.values() for place, how in agent.parts.items()}
 
 
 KNOWN = KnownAgents()

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from turnwire.adapter.sandbox.settings import SandboxSettings
-from turnwire.config.known_agents import loaded_places
+from turnwire.config.known_agents import divided_places, loaded_places
 from turnwire.normalize.vocabulary import SandboxLevel
 
 if TYPE_CHECKING:  # a program that uses turnwire as a library reads no settings
@@ -22,6 +22,7 @@ def sandbox_settings(agent: "Agent", settings: "Settings", *, level: SandboxLeve
         unprotected=settings.sandbox_unprotected,
         hosts=settings.sandbox_hosts,
         state=agent.state,
+        parts={} if level == "off" else divided_places(),
         loads=() if level == "off" else loaded_places(),
         passes=(*agent.variables, *agent.keys, *agent.env, *settings.pass_env, *settings.frontend_env),
         api_hosts=agent.hosts,

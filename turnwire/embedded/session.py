@@ -23,7 +23,7 @@ from turnwire.adapter.sandbox.settings import LEVELS, SandboxSettings
 from turnwire.adapter.session.agent import AgentSession
 from turnwire.adapter.session.attachments import Attachment
 from turnwire.config.agents import AgentSetting, find, with_agent_of_argv
-from turnwire.config.known_agents import loaded_places
+from turnwire.config.known_agents import divided_places, loaded_places
 from turnwire.config.sandbox import own_packages
 from turnwire.config.trials import trials_of
 from turnwire.normalize.events import AgentEvent
@@ -171,6 +171,7 @@ async def open_session(
             started.sandbox,
             level=sandbox,
             hosts=sandbox_hosts,
+            parts={} if sandbox == "off" else divided_places(),
             loads=() if sandbox == "off" else loaded_places(),
         ),
         workspace=_whole(workspace),

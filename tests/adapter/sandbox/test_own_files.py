@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from turnwire.adapter.sandbox.own_files import OWN_FOLDERS, OwnFilesError, own_files, set_aside
-from turnwire.adapter.sandbox.projects import folder_of
-from turnwire.config.known_agents import KNOWN
+from turnwire.adapter.sandbox.parts import folder_of, private_name
+from turnwire.config.known_agents import KNOWN, divided_places
 
 
 @pytest.fixture
@@ -24,11 +24,11 @@ def test_of_a_folder_with_kept_names_the_rest_is_read_only_and_nothing_new_is_sh
     (folder / "gone").symlink_to("nowhere")
     with socket.socket(socket.AF_UNIX) as one:
         one.bind(str(folder / "daemon.sock"))
-        found = own_files([".claude/"], str(home), (f"{home}/work",))
+        found = own_files([".claude/"], str(home), (f"{home}/work",), divided_places())
     own = folder_of(f"{home}/work")
     assert set(found.writable) == {f"{folder}/projects/{own}", f"{folder}/.credentials.json"}
     assert found.private == {
-        f"{folder}/{name}": f"{folder}/.turnwire/{own}/{name}"
+        f"{folder}/{name}": f"{folder}/.turnwire/{private_name(f'{home}/work')}/{name}"
         for name in ("todos", "tasks", "plans", "file-history")
     }
     assert [Path(one).name for one in found.readable] == [
@@ -38,7 +38,7 @@ def test_of_a_folder_with_kept_names_the_rest_is_read_only_and_nothing_new_is_sh
 
 
 def test_a_login_that_is_missing_is_not_made(home: Path) -> None:
-    found = own_files([".claude/", ".claude.json"], str(home), (f"{home}/work",))
+    found = own_files([".claude/", ".claude.json"], str(home), (f"{home}/work",), divided_places())
     assert not (home / ".claude/.credentials.json").exists()
     assert found.copied == (f"{home}/.claude.json",)
     assert (home / ".claude.json").read_text() == "{}\n"
@@ -49,18 +49,19 @@ def test_in_another_folder_what_starts_programs_later_is_protected_and_made(home
     (home / ".codex").mkdir()
     (home / ".codex" / "config.toml").write_text("model = 'x'\n")
     (home / ".codex" / "cli-config.json").write_text("{}")
-    found = own_files([".codex/"], str(home), (f"{home}/work",))
+    found = own_files([".codex/"], str(home), (f"{home}/work",), divided_places())
     names = {Path(one).name for one in found.protected}
     assert {"config.toml", "hooks.json", "rules", "plugins", ".env", "cli-config.json"} <= names
     assert (home / ".codex/config.toml").read_text() == "model = 'x'\n"
     assert (home / ".codex/rules").is_dir()
     assert {Path(one).name for one in found.fresh} >= {"tmp", "shell_snapshots", "app-server-control"}
-    assert found.writable == (f"{home}/.codex",)
+    assert found.writable == ()
+    assert found.private == {f"{home}/.codex": f"{home}/.codex/.turnwire/{private_name(f'{home}/work')}"}
 
 
 def test_common_names_are_protected_in_the_folder_of_any_agent_where_they_are_there(home: Path) -> None:
     (home / ".new" / "hooks").mkdir(parents=True)
-    found = own_files([".new/"], str(home), (f"{home}/work",))
+    found = own_files([".new/"], str(home), (f"{home}/work",), divided_places())
     assert found.protected == (f"{home}/.new/hooks",)
     assert not (home / ".new/plugins").exists()
     assert f"{home}/.new/plugins" in found.missing
@@ -70,7 +71,7 @@ def test_common_names_are_protected_in_the_folder_of_any_agent_where_they_are_th
 def test_what_an_agent_has_made_and_starts_programs_later_is_set_aside(
     home: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    missing = own_files([".new/"], str(home), (f"{home}/work",)).missing
+    missing = own_files([".new/"], str(home), (f"{home}/work",), divided_places()).missing
     (home / "elsewhere").write_text("mine")
     (home / ".new/settings.json").symlink_to("../elsewhere")
     (home / ".new/hooks").mkdir()
@@ -101,7 +102,7 @@ def test_a_link_in_the_place_of_a_protected_file_is_refused(home: Path, name: st
     (home / "elsewhere").mkdir()
     (home / ".codex" / name).symlink_to(home / "elsewhere")
     with pytest.raises(OwnFilesError, match=f"{name} is a link"):
-        own_files([".codex/"], str(home), (f"{home}/work",))
+        own_files([".codex/"], str(home), (f"{home}/work",), divided_places())
 
 
 def test_the_folders_are_those_of_known_agents() -> None:

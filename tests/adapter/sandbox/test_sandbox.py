@@ -13,10 +13,11 @@ from sandboxes import Places
 from recordings import ROOT
 from turnwire.adapter.sandbox import available
 from turnwire.adapter.sandbox.available import forbidden, why_unavailable
+from turnwire.adapter.sandbox.parts import folder_of
 from turnwire.adapter.sandbox.ports import NoPort
-from turnwire.adapter.sandbox.projects import folder_of
 from turnwire.adapter.sandbox.sandbox import open_sandbox
 from turnwire.adapter.sandbox.settings import SandboxSettings, SandboxUnavailable
+from turnwire.config.known_agents import divided_places
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="bubblewrap is Linux's")
 
@@ -40,7 +41,7 @@ async def test_an_agent_sees_its_workspace_and_not_the_rest_of_home(place: Place
 async def test_of_an_agents_own_files_a_copy_is_written_and_new_names_are_gone(place: Places) -> None:
     state = (".claude/", ".claude.json", ".codex/", ".new/")
     own = json.dumps({"numStartups": 3, "mcpServers": {"mine": {}}})
-    async with place(SandboxSettings(level="files", state=state)) as here:
+    async with place(SandboxSettings(level="files", state=state, parts=divided_places())) as here:
         home = here.workspace.parent
         (home / ".codex/shell_snapshots/other.sh").write_text("other")
         ran = await here.run(
@@ -206,7 +207,7 @@ async def test_nothing_of_a_sandbox_is_left_where_its_sidecar_is_killed(
     code = f"""
 import asyncio, pathlib, sys
 from turnwire.adapter.process.cli import CliProcess
-from turnwire.adapter.sandbox.projects import folder_of
+from turnwire.adapter.sandbox.parts import folder_of
 from turnwire.adapter.sandbox.sandbox import open_sandbox
 from turnwire.adapter.sandbox.settings import SandboxSettings
 
