@@ -42,7 +42,7 @@ from turnwire.adapter.permissions.calls import ToolCall
 from turnwire.adapter.permissions.decisions import Answered, Asked, PermissionAnswer
 from turnwire.adapter.permissions.grants import GrantStore
 from turnwire.adapter.permissions.policies import PermissionSettings, judge_by_rule
-from turnwire.adapter.permissions.real_paths import real_paths_of_calls
+from turnwire.adapter.permissions.real_paths import paths_at_once, real_paths_of_calls
 from turnwire.adapter.permissions.requests import (
     AgentRequest,
     Deny,
@@ -267,7 +267,7 @@ class _HookVerdicts:
             return
         if self._audit is not None:
             self._audit.note_request(request)
-        executor.handle(Asked(request, real_paths_of_calls(request.calls, self._settings)))
+        executor.handle(Asked(request, paths_at_once(request.calls, self._settings)))
         # a rule or a policy may have decided
         if option is not None and self._opened.is_open(name):
             executor.handle(Answered(name, PermissionAnswer(option), judged.by))

@@ -3,18 +3,27 @@
 Inputs are facts, effects are imperatives. Nothing here acts; adapter/permissions/machine.py decides, adapter/session/executor.py does.
 """
 
-from collections.abc import Mapping
-from typing import Literal, TypeAlias
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from msgspec import Struct, field
 
 from turnwire.adapter.hooks.settings import HookSetting
 from turnwire.adapter.permissions.grants import Grant
-from turnwire.adapter.permissions.requests import AgentRequest, Reply, ToolRequest, UnreadableRequest
+from turnwire.adapter.permissions.requests import (
+    AgentRequest,
+    HookRequest,
+    Reply,
+    ToolRequest,
+    UnreadableRequest,
+)
 from turnwire.normalize.events import PermissionRequest
 from turnwire.normalize.inputs import Decision
 from turnwire.normalize.vocabulary import VoidReason
 from turnwire.protocol.json_values import Json, JsonObject
+
+if TYPE_CHECKING:  # who only speaks of requests judges none
+    from turnwire.adapter.permissions.policies import PermissionSettings, Verdict
 
 
 class PermissionAnswer(Struct, frozen=True):
@@ -54,8 +63,18 @@ class Asked(Struct, frozen=True):
     """The agent asked, or says of an older request that it still waits."""
 
     request: AgentRequest
-    real_paths: Mapping[str, str | None] = field(default_factory=dict)
-    """Where the paths among a tool's arguments lead, links followed; by their absolute spelling."""
+    real_paths: Mapping[str, str | None] | None = field(default_factory=dict)
+    """Where the paths among a tool's arguments lead, links followed; by their absolute spelling. None where the request is so large that rules are read elsewhere."""
+
+
+class Judged(Struct, frozen=True):
+    """The rules have been read about a request that was too large to do it at once."""
+
+    request_id: str
+    verdicts: "Sequence[Verdict | None]"
+    """What they say about each of its calls."""
+    real_paths: Mapping[str, str | None]
+    """Where its paths led."""
 
 
 class HostAsked(Struct, frozen=True):
@@ -122,6 +141,7 @@ class ProcessEnded(Struct, frozen=True):
 
 PermissionInput: TypeAlias = (
     Asked
+    | Judged
     | Answered
     | CancelledByAgent
     | TimedOut
@@ -186,6 +206,13 @@ class Refuse(Struct, frozen=True):
     field: str | None = None
 
 
+class Judge(Struct, frozen=True):
+    """Read the rules about a large request, then say Judged."""
+
+    request: ToolRequest | HookRequest
+    settings: "PermissionSettings"
+
+
 class RunHook(Struct, frozen=True):
     """Run a configured hook, then say HookRan."""
 
@@ -225,6 +252,7 @@ Effect: TypeAlias = (
     | Void
     | StartTimer
     | StopTimer
+    | Judge
     | Refuse
     | RunHook
     | RunGitCheck

@@ -23,6 +23,8 @@ from turnwire.adapter.permissions.decisions import (
     Effect,
     GitChecked,
     HookRan,
+    Judge,
+    Judged,
     Overloaded,
     PermissionAnswer,
     PermissionInput,
@@ -51,8 +53,8 @@ from turnwire.adapter.permissions.policies import (
     is_allowed_by_plan,
     is_left_to_agent,
     judge_by_policy,
-    judge_by_rule,
     judge_call,
+    judge_request,
 )
 from turnwire.adapter.permissions.requests import (
     Allow,
@@ -90,9 +92,14 @@ class Pending:
 
     request: Waiting
     asked_at: float
-    waits_for: Literal["human", "machine"]
+    waits_for: Literal["human", "machine", "rules"]
+    """Whose answer it waits for: a person's, that of a hook or a check, or that of rules which are read elsewhere."""
     real_paths: Mapping[str, str | None] = field(default_factory=dict)
     """Where the paths of its calls led when it was asked."""
+    held: Answered | None = None
+    """An answer that came while rules were read; it counts if they leave the request to a person."""
+    is_large: bool = False
+    """Whether reading the rules about it takes so long that it is not done again beside another request."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +126,8 @@ def step(state: State, happened: PermissionInput, at: float) -> Step:
     match happened:
         case Asked():
             return _asked(state, happened, at)
+        case Judged():
+            return _judged(state, happened, at)
         case Answered():
             return _answered(state, happened, at)
         case CancelledByAgent(request_id, reason):
@@ -150,8 +159,13 @@ def _asked(state: State, asked: Asked, at: float) -> Step:
     match request:
         case ToolRequest() | QuestionRequest() if state.stopping:
             return _finish(state, request, _stopped(request, 0))
+        case ToolRequest() | HookRequest() if asked.real_paths is None:
+            pending = {**state.pending, request_id: Pending(request, at, "rules", is_large=True)}
+            after, effects = replace(state, pending=pending), _judging(request, state.settings)
         case ToolRequest():
-            after, effects = _tool_asked(state, asked, request, at)
+            real_paths = asked.real_paths or NOWHERE
+            verdicts = judge_request(state.settings, request, real_paths)
+            after, effects = _tool_asked(state, request, verdicts, at, real_paths)
         case HookRequest():
             after, effects = _hook_asked(state, asked, request, at)
         case QuestionRequest():
@@ -182,14 +196,48 @@ def _refuse_one_more(state: State, request: Waiting) -> Step:
     return replace(after, overloaded=True), effects
 
 
-def _tool_asked(state: State, asked: Asked, request: ToolRequest, at: float) -> Step:
-    judged = [(call, judge_by_rule(state.settings, call, asked.real_paths)) for call in request.calls]
-    for _, verdict in judged:
+def _judging(request: ToolRequest | HookRequest, settings: PermissionSettings) -> list[Effect]:
+    return [Judge(request, settings)]
+
+
+def _judged(state: State, judged: Judged, at: float) -> Step:
+    """Go on with a request about which the rules have been read, unless it waits no more."""
+    name = judged.request_id
+    pending = state.pending.get(name)
+    if pending is None or pending.waits_for != "rules":
+        return state, []
+    others = {other: one for other, one in state.pending.items() if other != name}
+    state = replace(state, pending=others)
+    if isinstance(pending.request, HookRequest):
+        call, (verdict,) = pending.request.call or ToolCall(""), judged.verdicts
+        verdict = verdict or judge_by_policy(state.settings, state.grants, call, pending.request.unasked)
+        return _finish(state, pending.request, hook_answers.answer_judged(pending.request, verdict))
+    assert isinstance(pending.request, ToolRequest)
+    state, effects = _tool_asked(
+        state, pending.request, judged.verdicts, pending.asked_at, judged.real_paths, is_large=True
+    )
+    if pending.held is None or name not in state.pending:
+        return state, effects
+    state, answered = _answered(state, pending.held, at)
+    return state, effects + answered
+
+
+def _tool_asked(
+    state: State,
+    request: ToolRequest,
+    verdicts: Sequence[Verdict | None],
+    at: float,
+    real_paths: Mapping[str, str | None],
+    *,
+    is_large: bool = False,
+) -> Step:
+    for verdict in verdicts:
         if verdict is not None and verdict.behavior == "deny":
             return _finish(state, request, answers.deny(request, verdict.reason, verdict.by, 0))
+    judged = zip(request.calls, verdicts, strict=True)
     allowed = [_allowed_by(state, request, call, verdict) for call, verdict in judged]
     if request.wants_human or None in allowed or _lasts(state.settings, request):
-        return _wait_for_human(state, request, at, asked.real_paths)
+        return _wait_for_human(state, request, at, real_paths, is_large=is_large)
     decision = hook_answers.decision(request.request_id, "allow", allowed[0] or "")
     return _finish(state, request, Outcome(Allow(request.call.arguments), decision))
 
@@ -222,8 +270,9 @@ def _allowed_by(state: State, request: ToolRequest, call: ToolCall, verdict: Ver
 def _hook_asked(state: State, asked: Asked, request: HookRequest, at: float) -> Step:
     if request.callback == PRE_TOOL:
         call = request.call or ToolCall("")
+        real_paths = asked.real_paths or NOWHERE
         verdict = judge_call(
-            state.settings, state.grants, call, unasked=request.unasked, real_paths=asked.real_paths
+            state.settings, state.grants, call, unasked=request.unasked, real_paths=real_paths
         )
         return _finish(state, request, hook_answers.answer_judged(request, verdict))
     if request.callback == STOP:
@@ -260,6 +309,8 @@ def _answered(state: State, answered: Answered, at: float) -> Step:
                 raise InvalidAnswer("this is a question; answer it with question.answer")
     except InvalidAnswer as error:
         return state, [Refuse(request_id, by, "invalid_answer", str(error), error.field)]
+    if pending.waits_for == "rules":
+        return _hold(state, pending, answered)
     option = (
         pending.request.offer(outcome.decision.option_id or "")
         if isinstance(pending.request, ToolRequest)
@@ -272,13 +323,24 @@ def _answered(state: State, answered: Answered, at: float) -> Step:
     return state, effects + settled
 
 
+def _hold(state: State, pending: Pending, answered: Answered) -> Step:
+    """Keep an answer until the rules are read, which come first."""
+    if pending.held is not None:
+        words = f"{pending.held.by} has already answered"
+        return state, [Refuse(answered.request_id, answered.by, "already_answered", words)]
+    held = replace(pending, held=answered)
+    return replace(state, pending={**state.pending, answered.request_id: held}), []
+
+
 def _allow_beside(state: State, remembered: Sequence[RememberedRule], at: float) -> Step:
     """Allow the requests that wait and that an answer which is remembered covers: they would not be asked any more."""
     rules = frozenset(one.rule for one in remembered)
     effects: list[Effect] = []
     for name, pending in state.pending.items():
         request = pending.request
-        if isinstance(request, ToolRequest) and _is_covered(state, request, pending.real_paths, rules):
+        if pending.is_large or not isinstance(request, ToolRequest):
+            continue
+        if _is_covered(state, request, pending.real_paths, rules):
             decision = hook_answers.decision(name, "allow", "remembered", _milliseconds(pending, at))
             state, settled = _finish(state, request, Outcome(Allow(request.call.arguments), decision))
             effects += settled
@@ -292,7 +354,7 @@ def _is_covered(
     settings = state.settings
     if request.wants_human or _lasts(settings, request):
         return False
-    judged = [(call, judge_by_rule(settings, call, real_paths)) for call in request.calls]
+    judged = [*zip(request.calls, judge_request(settings, request, real_paths), strict=True)]
     if all(_allowed_by(state, request, call, verdict) is not None for call, verdict in judged):
         return True
     own = [offer.option.remembers for offer in request.offers if offer.option.kind == "allow_always"]
@@ -328,7 +390,13 @@ def _timed_out(state: State, request_id: str, at: float) -> Step:
 def _stopping(state: State, at: float) -> Step:
     state, effects = replace(state, stopping=True), []
     for pending in state.pending.values():
-        if not isinstance(pending.request, HookRequest):
+        if pending.waits_for == "rules" and isinstance(pending.request, HookRequest):
+            verdict = Verdict("ask", "turnwire", answers.STOPPED)
+            state, more = _finish(
+                state, pending.request, hook_answers.answer_judged(pending.request, verdict)
+            )
+            effects += more
+        elif not isinstance(pending.request, HookRequest):
             waited = _milliseconds(pending, at)
             state, more = _finish(state, pending.request, _stopped(pending.request, waited))
             effects += more
@@ -360,12 +428,17 @@ def _git_checked(state: State, checked: GitChecked, at: float) -> Step:
 
 
 def _wait_for_human(
-    state: State, request: ForHumans, at: float, real_paths: Mapping[str, str | None] = NOWHERE
+    state: State,
+    request: ForHumans,
+    at: float,
+    real_paths: Mapping[str, str | None] = NOWHERE,
+    *,
+    is_large: bool = False,
 ) -> Step:
     if state.settings.auto_deny_as is not None:
         return _finish(state, request, _unasked(request, state.settings.auto_deny_as))
     name, seconds = request.request_id, state.settings.answer_timeout
-    pending = {**state.pending, name: Pending(request, at, "human", real_paths)}
+    pending = {**state.pending, name: Pending(request, at, "human", real_paths, is_large=is_large)}
     return replace(state, pending=pending), [] if seconds is None else [StartTimer(name, seconds)]
 
 
@@ -407,8 +480,9 @@ def _void(
     for request_id in requests:
         pending = state.pending.get(request_id)
         if pending is not None:
-            end = StopTimer(request_id) if pending.waits_for == "human" else Abandon(request_id)
-            effects += [Void(request_id, reason), end]
+            effects.append(Void(request_id, reason))
+            if pending.waits_for != "rules":
+                effects.append(StopTimer(request_id) if pending.waits_for == "human" else Abandon(request_id))
             state = _settle(state, request_id, "void")
     return state, effects
 

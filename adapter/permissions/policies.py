@@ -22,11 +22,15 @@ from turnwire.adapter.permissions.protected import (
     is_untold,
     touched,
 )
+from turnwire.adapter.permissions.requests import HookRequest, ToolRequest
 from turnwire.adapter.permissions.rules import PathContext, Rule, first_match
 from turnwire.normalize.vocabulary import Policy, ToolKind
 
 PRE_TOOL = "turnwire_pre_tool"
 """Callback id of the hook that judges tool calls."""
+
+LARGE = 400
+"""Characters of what rules look at in a request; with more it is judged off the loop, which then goes on for the others."""
 
 STOP = "turnwire_stop"
 """Callback id of the hook that looks for uncommitted changes."""
@@ -43,6 +47,9 @@ _NARROWER = "search a narrower folder"
 
 NOWHERE: Mapping[str, str | None] = {}
 """Of a call whose paths nobody has looked up."""
+
+LOOKED_AT = ("command", "file_path", "notebook_path", "path", "url", "pattern", "glob")
+"""Arguments that are looked at closely."""
 
 APPROVES = "a human approves this tool"
 """What supervised tells an agent when it asks."""
@@ -108,6 +115,22 @@ def judge_call(
     """Judge a call before it is made; `unasked` is what the agent's permission mode lets through at the time."""
     by_rule = judge_by_rule(settings, call, real_paths, asks_about_secrets=unasked != "everything")
     return by_rule or judge_by_policy(settings, grants, call, unasked)
+
+
+def is_large(settings: PermissionSettings, calls: Sequence[ToolCall]) -> bool:
+    """Tell whether judging calls may take long: by what an agent can make long, not by the size of files that it writes."""
+    if not settings.rules and settings.protected is None:
+        return False
+    room = LARGE
+    for call in calls:
+        room -= len(call.line or "") + sum(map(len, call.paths)) + 10
+        for name in LOOKED_AT:
+            if name != "command" or call.line is None:
+                texts = call.texts(name)
+                room -= sum(map(len, texts)) if texts is not None else 0 if name in call.untold else LARGE
+        if room < 0:
+            return True
+    return False
 
 
 def judge_by_policy(
@@ -192,6 +215,19 @@ def judge_by_rule(
         is_asked = settings.policy != "autonomous" and asks_about_secrets
         return own if is_asked else Verdict("deny", own.by, own.reason)
     return by_rules or (secret if asks_about_secrets else None)
+
+
+def judge_request(
+    settings: PermissionSettings,
+    request: ToolRequest | HookRequest,
+    real_paths: Mapping[str, str | None] = NOWHERE,
+) -> Sequence[Verdict | None]:
+    """Return what the rules and the protected places say about each call of a request."""
+    if isinstance(request, HookRequest):
+        asks = request.unasked != "everything"
+        call = request.call or ToolCall("")
+        return [judge_by_rule(settings, call, real_paths, asks_about_secrets=asks)]
+    return [judge_by_rule(settings, call, real_paths) for call in request.calls]
 
 
 def _judge_places(

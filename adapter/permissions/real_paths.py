@@ -8,12 +8,15 @@ looked at for one request is limited; a path beyond that leads nobody knows wher
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from itertools import chain
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from turnwire.adapter.permissions.calls import ToolCall
-from turnwire.adapter.permissions.policies import PermissionSettings
+from turnwire.adapter.permissions.decisions import Judge, Judged
+from turnwire.adapter.permissions.policies import PermissionSettings, is_large, judge_request
 from turnwire.adapter.permissions.protected import ProtectedPlaces, touched
+from turnwire.adapter.permissions.requests import ToolRequest
 from turnwire.adapter.permissions.rules import (
     PATHS,
     PathContext,
@@ -49,6 +52,19 @@ def session_places(rules: Sequence[Rule], workspace: str, home: str) -> PathCont
     return PathContext(workspace, home, real_paths([workspace, *bases]))
 
 
+def paths_at_once(calls: Sequence[ToolCall], settings: PermissionSettings) -> Mapping[str, str | None] | None:
+    """Return the same as `real_paths_of_calls`; None for calls that are so large that they are judged off the loop (see `judge`)."""
+    return None if is_large(settings, calls) else real_paths_of_calls(calls, settings)
+
+
+def judge(asked: Judge) -> Judged:
+    """Read the rules about a large request; takes up to some 100 ms, in any thread."""
+    request, settings = asked.request, asked.settings
+    calls = request.calls if isinstance(request, ToolRequest) else [request.call or ToolCall("")]
+    found = real_paths_of_calls(calls, settings)
+    return Judged(request.request_id, judge_request(settings, request, found), found)
+
+
 def real_paths_of_calls(calls: Sequence[ToolCall], settings: PermissionSettings) -> Mapping[str, str | None]:
     """Look where the paths of calls lead that are asked about; a few calls to the system, none where nothing is about paths."""
     if settings.places is None:
@@ -63,7 +79,7 @@ def real_paths_of_calls(calls: Sequence[ToolCall], settings: PermissionSettings)
             for each in touched(call, workspace, home)
             for one in both_spellings(each.path, "/", "")
         }
-        disk.name([*settings.protected.secret, *settings.protected.own])
+        disk.name(_identities((*settings.protected.secret, *settings.protected.own)).now())
         found |= {path: disk.named(disk.follow(path)) for path in spelled}
     return found
 
@@ -128,7 +144,7 @@ class _Disk:
         """`room`: characters of paths that the system may be asked about; None for any number."""
         self._room = room
         self._links: dict[str, str | None] = {}
-        self._places: dict[tuple[int, int], str] = {}
+        self._places: Mapping[tuple[int, int], str] = {}
         self._named: dict[str, str | None] = {}
 
     def follow(self, path: str) -> str | None:
@@ -157,11 +173,9 @@ class _Disk:
             return None
         return at or "/"
 
-    def name(self, places: Iterable[str]) -> None:
+    def name(self, places: Mapping[tuple[int, int], str]) -> None:
         """Have paths below these places named by them, however the places are spelled or mounted (another case, a bind mount)."""
-        for place in places:
-            if (identity := _identity(place)) is not None:
-                self._places[identity] = place
+        self._places = places
 
     def named(self, path: str | None) -> str | None:
         """Return a path as one below such a place where it is; None where that cannot be told."""
@@ -207,10 +221,47 @@ class _TooMuch(Exception):
     """More would be looked up than for one request."""
 
 
-def _identity(path: str) -> tuple[int, int] | None:
-    """Return which file a path names; None for none that can be seen."""
+class _Identities:
+    """Which files and folders a session's places are, by device and number; looked up again where a folder above them has changed.
+
+    Hundreds of places are not there. While the folders that are there stay as they are, none of these can appear.
+    """
+
+    def __init__(self, places: Sequence[str]) -> None:
+        self._places = places
+        self._above = list(
+            dict.fromkeys(
+                str(folder) for place in places for folder in reversed(PurePosixPath(place).parents)
+            )
+        )
+        self._known: tuple[Mapping[str, tuple[int, int, int]], Mapping[tuple[int, int], str]] | None = None
+
+    def now(self) -> Mapping[tuple[int, int], str]:
+        """Return the places that are there, by their identities."""
+        if self._known is not None:
+            stamps, found = self._known
+            if all(_stamp(folder) == stamp for folder, stamp in stamps.items()):
+                return found
+        told = ((folder, _stamp(folder)) for folder in self._above)
+        stamps = {folder: stamp for folder, stamp in told if stamp is not None}
+        found = {
+            stamp[:2]: place
+            for place in self._places
+            if str(PurePosixPath(place).parent) in stamps and (stamp := _stamp(place)) is not None
+        }
+        self._known = stamps, found
+        return found
+
+
+@lru_cache(maxsize=64)
+def _identities(places: tuple[str, ...]) -> _Identities:
+    return _Identities(places)
+
+
+def _stamp(path: str) -> tuple[int, int, int] | None:
+    """Return which file a path names, and when it was last changed; None for none that can be seen."""
     try:
         found = os.stat(path)  # noqa: PTH116  as above
     except (OSError, ValueError):
         return None
-    return found.st_dev, found.st_ino
+    return found.st_dev, found.st_ino, found.st_mtime_ns

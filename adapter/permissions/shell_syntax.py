@@ -4,6 +4,7 @@ Quotes and backslashes are taken off a word. What only the shell will know of it
 """
 
 import re
+import threading
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -132,7 +133,15 @@ _IN_A_HEREDOC = frozenset(
         "declaration_command",
     }
 )
-_parsers: "list[Parser]" = []
+
+
+class _OfThread(threading.local):
+    """What each thread has of its own: a parser keeps what it is reading."""
+
+    parser: "Parser | None" = None
+
+
+_own = _OfThread()
 
 
 def misread(node: "Node", source: bytes, parent: str) -> str:
@@ -184,13 +193,13 @@ def words_behind(redirect: "Node") -> "Iterator[Node]":
 
 
 def parser() -> "Parser":
-    """Return the parser, which is loaded when it is first asked for."""
-    if not _parsers:
+    """Return the thread's parser, which is loaded when it is first asked for."""
+    if _own.parser is None:
         import tree_sitter_bash  # noqa: PLC0415  only where a rule is about a shell's line
         from tree_sitter import Language, Parser  # noqa: PLC0415  as above
 
-        _parsers.append(Parser(Language(tree_sitter_bash.language())))
-    return _parsers[0]
+        _own.parser = Parser(Language(tree_sitter_bash.language()))
+    return _own.parser
 
 
 def walk(root: "Node") -> "Iterator[Node]":

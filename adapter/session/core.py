@@ -18,6 +18,7 @@ from turnwire.adapter.permissions.decisions import (
     Decide,
     Effect,
     HostAsked,
+    Judged,
     NoteAsked,
     PermissionInput,
     ProcessEnded,
@@ -61,6 +62,9 @@ class Outputs(Struct, frozen=True):
 RealPaths: TypeAlias = Mapping[str, str | None]
 """Absolute path -> the path with links resolved; None for one that leads nowhere."""
 
+MaybePaths: TypeAlias = RealPaths | None
+"""The same; None where calls are so large that they are judged elsewhere."""
+
 _FOLLOWED = frozenset({PermissionCancelled, PermissionResolved, Complete})
 """Events that the permission machine has to follow."""
 
@@ -75,7 +79,7 @@ class SessionCore:
         core: Core,
         wire: AgentWire,
         permissions: State,
-        real_paths: Callable[[Sequence[ToolCall]], RealPaths] = lambda _: {},
+        real_paths: Callable[[Sequence[ToolCall]], MaybePaths] = lambda _: {},
         shown: Callable[[PermissionRequest], PermissionRequest] = lambda request: request,
     ) -> None:
         """`core` and `wire` are the family's. The disk's answers are arguments.
@@ -84,7 +88,7 @@ class SessionCore:
             core: makes events of the agent's messages.
             wire: reads what they ask, and writes the answers.
             permissions: the state that the permission machine begins in.
-            real_paths: resolves the paths of calls.
+            real_paths: resolves the paths of calls; None for calls that are judged elsewhere.
             shown: adds to a request what a person needs to see of the disk.
         """
         self._core = core
@@ -94,6 +98,8 @@ class SessionCore:
         self._shown = shown
         self._hosts: dict[str, PermissionRequest] = {}
         """Waiting requests for hosts of the sandbox, as published. The agent's family does not know them."""
+        self._unpublished: set[str] = set()
+        """Requests that are judged elsewhere, whose lines wait to be published."""
 
     @property
     def busy(self) -> bool:
@@ -129,6 +135,10 @@ class SessionCore:
                     self._step(Voided(name, "process_exited"), at, outputs)
                 self._publish(InputWithEvents(happened, self._core.handle(happened)), at, outputs)
                 self._step(ProcessEnded(), at, outputs)
+            case Judged(request_id):
+                unasked = request_id in self._unpublished
+                self._unpublished.discard(request_id)
+                self._step(happened, at, outputs, unasked=unasked)
             case Sent() | Decision() | Announced():
                 self._publish(InputWithEvents(happened, self._core.handle(happened)), at, outputs)
             case _:
@@ -149,7 +159,7 @@ class SessionCore:
         self._publish(happened, at, outputs)
         for asking in asked:
             self._asked(asking, at, outputs)
-        return self._with_disk(_told_as_decided(outputs))
+        return self._with_disk(told_as_decided(outputs))
 
     def _with_disk(self, outputs: Outputs) -> Outputs:
         """Add what the disk says to the requests that are published as waiting."""
@@ -186,9 +196,12 @@ class SessionCore:
             case _:
                 outputs.effects.append(NoteAsked(asking))
                 now = isinstance(asking, ToolRequest | QuestionRequest)
-                self._step(Asked(asking, self._real_paths_of(asking)), at, outputs, unasked=now)
+                paths = self._real_paths_of(asking)
+                if paths is None and now:
+                    self._unpublished.add(asking.request_id)
+                self._step(Asked(asking, paths), at, outputs, unasked=now)
 
-    def _real_paths_of(self, request: AgentRequest) -> RealPaths:
+    def _real_paths_of(self, request: AgentRequest) -> MaybePaths:
         match request:
             case ToolRequest():
                 return self._real_paths(request.calls)
@@ -209,6 +222,8 @@ class SessionCore:
                     self._announce(_host_resolved(self._hosts.pop(decision.pending_id), decision), outputs)
                 case Decide(decision):
                     self._publish(InputWithEvents(decision, self._core.handle(decision)), at, outputs)
+                case Void(request_id) if request_id in self._unpublished:
+                    self._unpublished.discard(request_id)
                 case Void(request_id, void_reason) if request_id in self._hosts:
                     asked = self._hosts.pop(request_id)
                     cancelled = PermissionCancelled(
@@ -266,31 +281,34 @@ def _host_resolved(asked: PermissionRequest, decision: Decision) -> PermissionRe
     )
 
 
-def _told_as_decided(outputs: Outputs) -> Outputs:
+def told_as_decided(outputs: Outputs) -> Outputs:
     """Publish a request that was decided on arrival as decided, never as waiting.
 
     Its decision goes before the line with the request, so that a core that replays the recording reads it first.
     """
-    received, *others = outputs.happened
+    at = next((at for at, one in enumerate(outputs.happened) if isinstance(one.input, Received)), 0)
     decided = {
         happened.input.pending_id: happened
-        for happened in others
+        for happened in outputs.happened[at + 1 :]
         if isinstance(happened.input, Decision) and happened.input.unasked
     }
     if not decided:
         return outputs
-    events: list[AgentEvent] = []
-    for event in received.events:
-        made = (
-            decided.get(event.pending_id)
-            if isinstance(event, PermissionRequest | QuestionRequestEvent)
-            else None
-        )
-        events += [event] if made is None else made.events
-    ahead = [InputWithEvents(happened.input, []) for happened in decided.values()]
-    rest = [
-        happened
-        for happened in others
-        if not (isinstance(happened.input, Decision) and happened.input.unasked)
-    ]
-    return Outputs([*ahead, InputWithEvents(received.input, events), *rest], outputs.effects)
+    told: list[InputWithEvents] = []
+    for item, events in outputs.happened:
+        if isinstance(item, Received):
+            made = [
+                one
+                for event in events
+                for one in (
+                    decided[event.pending_id].events
+                    if isinstance(event, PermissionRequest | QuestionRequestEvent)
+                    and event.pending_id in decided
+                    else [event]
+                )
+            ]
+            ahead = [InputWithEvents(happened.input, []) for happened in decided.values()]
+            told += [*ahead, InputWithEvents(item, made)]
+        elif not (isinstance(item, Decision) and item.pending_id in decided):
+            told.append(InputWithEvents(item, events))
+    return Outputs(told, outputs.effects)

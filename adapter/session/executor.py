@@ -17,6 +17,8 @@ from turnwire.adapter.permissions.decisions import (
     Effect,
     GitChecked,
     HookRan,
+    Judge,
+    Judged,
     NoteAsked,
     Overloaded,
     PermissionInput,
@@ -26,6 +28,7 @@ from turnwire.adapter.permissions.decisions import (
     RunGitCheck,
     RunHook,
     StartTimer,
+    Stopping,
     StopTimer,
     TimedOut,
     Void,
@@ -35,10 +38,11 @@ from turnwire.adapter.permissions.grants import Grant, GrantStore
 from turnwire.adapter.permissions.requests import AgentRequest, Reply, ToolRequest, UnreadableRequest
 from turnwire.adapter.process import suspend_aware
 from turnwire.adapter.session.core import CoreInput, Outputs, SessionCore
+from turnwire.adapter.session.judging import Judging, without_judging
 from turnwire.adapter.session.notices import Notify, SessionNotice
 from turnwire.adapter.session.turns import TurnWatch
 from turnwire.normalize.core import InputWithEvents
-from turnwire.normalize.inputs import Received
+from turnwire.normalize.inputs import Ended, Received
 
 if TYPE_CHECKING:  # few sessions have one
     from turnwire.adapter.sandbox.gate import HostGate
@@ -100,6 +104,7 @@ class SessionExecutor:
         self._timers: dict[str, Callable[[], None]] = {}
         self._running: dict[str, asyncio.Task[None]] = {}
         self._guard: SandboxGuard | None = None
+        self._judging = Judging(tasks, self._judged)
 
     def guard(self, gate: "HostGate", profile: "Profile") -> None:
         """Ask about hosts that the sandbox does not know, and publish what it refuses."""
@@ -129,8 +134,14 @@ class SessionExecutor:
         except Exception as error:  # noqa: BLE001 - ends this session in order: what was published before comes first
             self._fail(error)
             return []
+        if isinstance(happened, Stopping | Ended):
+            self._release()
         self._carry_out(outputs)
         return outputs.effects
+
+    async def room(self) -> None:
+        """Wait until lines may be read: few wait for a judgement."""
+        await self._judging.room()
 
     def receive(self, batch: Sequence[Received], beside: Callable[[Received], None]) -> None:
         """Handle lines of the agent one after another, as `handle` does, and call `beside` after each.
@@ -158,17 +169,54 @@ class SessionExecutor:
         except Exception as error:  # noqa: BLE001 - as in `handle`
             self._fail(error)
             return
-        if isinstance(told, InputWithEvents):
-            self._unpublished.append(told)
-        else:
+        if not isinstance(told, InputWithEvents):
             self._carry_out(told)
+        elif self._judging.is_holding:
+            self._judging.hold(Outputs([told]), [])
+        else:
+            self._unpublished.append(told)
 
     def _fail(self, error: Exception) -> None:
+        self._release()
         self._publish()
         self._failed = True
         self._output.failed(error)
 
+    def _judged(self, judged: Judged) -> None:
+        """Go on with a request about which the rules have been read."""
+        if self._failed:
+            return
+        self._now = asyncio.get_running_loop().time()
+        try:
+            outputs = self._core.handle(judged, self._now)
+        except Exception as error:  # noqa: BLE001 - as in `handle`
+            self._fail(error)
+            return
+        for held in self._judging.decided(judged.request_id, outputs):
+            self._carry_out_now(held)
+
+    def _release(self) -> None:
+        for held in self._judging.release():
+            self._carry_out_now(held)
+
     def _carry_out(self, outputs: Outputs) -> None:
+        effects, judged = without_judging(outputs.effects)
+        if judged or self._judging.is_holding:
+            self._publish()
+            for effect in effects:
+                if isinstance(effect, NoteAsked):  # who sent the line asks at once whether it was understood
+                    self._note_asked(effect.request)
+            effects = [effect for effect in effects if not isinstance(effect, NoteAsked)]
+            self._judging.hold(Outputs(outputs.happened, effects), judged)
+        else:
+            self._carry_out_now(outputs)
+
+    def _note_asked(self, request: AgentRequest | UnreadableRequest) -> None:
+        self._output.on_asked(request)
+        if self._audit is not None:
+            self._audit.note_request(request)
+
+    def _carry_out_now(self, outputs: Outputs) -> None:
         self._unpublished += outputs.happened
         self._publish()
         for effect in outputs.effects:
@@ -180,9 +228,7 @@ class SessionExecutor:
                     assert self._guard is not None
                     self._guard.answered(request.request_id, reply)
                 case NoteAsked(request):
-                    self._output.on_asked(request)
-                    if self._audit is not None:
-                        self._audit.note_request(request)
+                    self._note_asked(request)
                 case Respond(request, reply):
                     self._output.respond(request, reply)
                 case StartTimer(request_id, seconds):
@@ -208,6 +254,8 @@ class SessionExecutor:
                 case Remember(grants):
                     if self._grants is not None:
                         self._tasks.create_task(self._remember(self._grants, grants))
+                case Judge():
+                    raise AssertionError("what is judged is taken out before")
                 case Overloaded(limit):
                     message = f"{limit} requests of the agent wait for an answer; more are refused until some are answered"
                     self._notify(SessionNotice("too_many_requests", message))

@@ -17,7 +17,7 @@ from turnwire.adapter.permissions.audit import AuditTrail
 from turnwire.adapter.permissions.grants import GrantStore
 from turnwire.adapter.permissions.machine import State
 from turnwire.adapter.permissions.policies import PermissionSettings
-from turnwire.adapter.permissions.real_paths import protected_places, real_paths_of_calls, session_places
+from turnwire.adapter.permissions.real_paths import paths_at_once, protected_places, session_places
 from turnwire.adapter.process.cli import MAX_ARGUMENT, CliProcess
 from turnwire.adapter.process.identity import MARK
 from turnwire.adapter.process.shutdown import kill_on_exit
@@ -159,6 +159,7 @@ async def _read(parts: FamilyParts[Agent], notify: Notify, lock: "ConversationLo
         if (named := session.executor.conversation) is not known and named is not None:
             known = named
             _take_named(session, named, lock, notify)
+        await session.executor.room()
         await session.inbox.room()
     deadline = session.options.exit_deadline
     if not await process.exits_within(deadline):
@@ -215,7 +216,7 @@ def start_agent(
         context.core,
         wire,
         State(settings, grants=known),
-        lambda calls: real_paths_of_calls(calls, settings),
+        lambda calls: paths_at_once(calls, settings),
         lambda request: _with_replaced_files(request, settings),
     )
     executor = SessionExecutor(

@@ -742,3 +742,28 @@ def test_a_list_of_paths_is_looked_at(house: House) -> None:
     )
     verdict = judge_call(settings, (), call, real_paths=real_paths_of_calls([call], settings))
     assert verdict.behavior == "deny"
+
+
+def test_a_file_that_is_linked_to_a_place_is_seen_also_when_the_place_is_new(house: House) -> None:
+    (house.work / "x").write_text("not yet")
+    assert house.judge("Read", file_path="x").behavior == "allow"
+    (house.home / ".netrc").write_text("key")
+    (house.work / "x").unlink()
+    (house.work / "x").hardlink_to(house.home / ".netrc")
+    assert house.judge("Read", file_path="x").behavior == "ask"
+    (house.home / ".netrc").unlink()
+    (house.home / ".netrc").write_text("another")
+    assert house.judge("Read", file_path="x").behavior == "allow"
+
+
+def test_the_places_are_not_looked_up_for_each_request(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    house.judge("Bash", command="git status")
+    asked: list[str] = []
+
+    def stat(path: str, stat: object = os.stat) -> os.stat_result:
+        asked.append(path)
+        return stat(path)  # type: ignore[operator,no-any-return]
+
+    monkeypatch.setattr(os, "stat", stat)
+    house.judge("Bash", command="git diff")
+    assert len(asked) < 100
