@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 from datetime import UTC, date, datetime
 from functools import cache
+from hashlib import blake2b
 from pathlib import Path
 from typing import Annotated
 
@@ -111,6 +112,8 @@ class Prices:
             }
             for table in tables
         ]
+        self.mark = blake2b(msgspec.json.encode(tables), digest_size=8).hexdigest()
+        """The same as long as the prices are."""
         self._found: dict[str, list[Price]] = {}
 
     def price_of(self, model: str, at: float | None = None) -> Price | None:

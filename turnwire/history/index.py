@@ -36,7 +36,7 @@ from turnwire.protocol.quantities import amount, count
 from turnwire.recordings.session_file import format_of, survey_of
 from turnwire.tracing.prices import Prices
 
-VERSION = 6
+VERSION = 7
 """Version of the tables; those of another version are dropped and rebuilt."""
 
 BATCH = 256
@@ -75,10 +75,12 @@ CREATE TABLE names (id TEXT PRIMARY KEY, title TEXT NOT NULL);
 CREATE TABLE answers (
   session TEXT NOT NULL, key TEXT NOT NULL, at REAL, model TEXT NOT NULL, input INTEGER NOT NULL, output INTEGER NOT NULL,
   cache_read INTEGER NOT NULL, cache_creation INTEGER NOT NULL, cost_usd REAL, cache_creation_1h INTEGER NOT NULL,
-  is_share INTEGER NOT NULL, is_copy INTEGER NOT NULL, origin TEXT, since REAL
+  is_share INTEGER NOT NULL, is_copy INTEGER NOT NULL, origin TEXT, since REAL, estimate REAL, is_original INTEGER
 );
+CREATE TABLE priced (prices TEXT NOT NULL);
 CREATE INDEX answers_of ON answers (session);
 CREATE INDEX answers_by_key ON answers (key);
+CREATE INDEX answers_unsettled ON answers (key) WHERE is_original IS NULL;
 CREATE TABLE said (number INTEGER PRIMARY KEY, session TEXT NOT NULL, message TEXT NOT NULL, seq INTEGER, kind TEXT NOT NULL);
 CREATE INDEX said_in ON said (session);
 CREATE VIRTUAL TABLE words USING fts5 (text, tokenize = "unicode61 remove_diacritics 2");
@@ -86,9 +88,6 @@ CREATE TABLE logs (
   session TEXT PRIMARY KEY, epoch TEXT NOT NULL, seq INTEGER NOT NULL
 );
 """
-
-_ESTIMATED = "estimated(model, at, input, output, cache_read, cache_creation, cache_creation_1h)"
-"""What an answer may have cost, in dollars."""
 
 _TOTALS_OF = "claude"
 """The agent whose turns tell what all of their requests took, those included that are no answers of its file."""
@@ -103,15 +102,14 @@ def _ran_by(answer: str) -> str:
     )"""
 
 
-_ANOTHERS = f"""EXISTS (
-  SELECT 1 FROM answers AS copied JOIN sessions AS other ON other.id = copied.session JOIN sessions AS own ON own.id = answers.session
-  WHERE copied.key = answers.key AND copied.session <> answers.session
-    AND (copied.is_copy, ifnull(other.began, 0), NOT ({_ran_by("copied")}), ifnull(other.ended, 0), other.id)
-      < (answers.is_copy, ifnull(own.began, 0), NOT ({_ran_by("answers")}), ifnull(own.ended, 0), own.id)
-)"""
-"""Whether an answer is a copy of one of a conversation that began earlier, which counts it. Claude Code 2.0.14 gives some copies
-in a fork the fork's time. Of two that began with the same answer, the fork may be the one that ended first: turnwire's own log
-tells who asked for it."""
+_RANKED = f"""
+  SELECT answers.rowid, row_number() OVER (
+    PARTITION BY key ORDER BY is_copy, ifnull(began, 0), NOT ({_ran_by("answers")}), ifnull(ended, 0), id, answers.rowid
+  ) FROM answers JOIN sessions ON sessions.id = answers.session WHERE key IN (SELECT key FROM answers WHERE is_original IS NULL)
+"""
+"""Copies of answers by key, the original first: that of the conversation that began first. Claude Code 2.0.14 gives some copies in
+a fork the fork's time. Of two that began with the same answer, the fork may be the one that ended first: turnwire's own log tells
+who asked for it."""
 
 _ANSWER = (
     "key, at, model, input, output, cache_read, cache_creation, cost_usd, cache_creation_1h, is_share, is_copy, "
@@ -222,7 +220,7 @@ class Index:
     def __init__(self, file: Path | None, prices: Prices) -> None:
         """Open or create the index; without a file it is in memory only. Raises HistoryError.
 
-        `prices` estimate what agents say nothing of; they are asked anew for each answer, so nothing of them is kept.
+        `prices` estimate what agents say nothing of. Each answer keeps its estimate; all are made anew once prices change.
         """
         self._prices = prices
         self._lock = threading.Lock()
@@ -238,7 +236,6 @@ class Index:
             self._db = sqlite3.connect(
                 file or ":memory:", timeout=30, check_same_thread=False, isolation_level=None
             )
-            self._db.create_function("estimated", 7, self._estimated, deterministic=True)
             self._db.execute("PRAGMA journal_mode = WAL")
             self._db.execute("PRAGMA synchronous = NORMAL")
             self._db.execute(f"PRAGMA cache_size = -{CACHED_KIB}")
@@ -248,8 +245,46 @@ class Index:
                 f"the index of conversations {file} cannot be used ({error}); remove it, and turnwire makes a new one"
             ) from error
 
-    def _estimated(self, model: str, at: float | None, *tokens: int) -> float | None:
-        return self._prices.estimate(model, TokenCounts(*tokens), at)
+    def _settle(self) -> None:
+        """Price answers by the present prices, and find the originals among new copies; while reading."""
+        known = self._db.execute("SELECT prices FROM priced").fetchone()
+        (unsettled,) = self._db.execute(
+            "SELECT EXISTS (SELECT 1 FROM answers WHERE is_original IS NULL)"
+        ).fetchone()
+        if known == (self._prices.mark,) and not unsettled:
+            return
+        try:
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                self._price_again()
+                ranked = self._db.execute(_RANKED).fetchall()
+                self._db.executemany(
+                    "UPDATE answers SET is_original = ? WHERE rowid = ?",
+                    ((place == 1, row) for row, place in ranked),
+                )
+            except BaseException:
+                self._db.execute("ROLLBACK")
+                raise
+            self._db.execute("COMMIT")
+        except sqlite3.Error as error:
+            raise _unwritable(error) from error
+
+    def _price_again(self) -> None:
+        """Estimate all answers anew if the prices are others; within a transaction."""
+        if self._db.execute("SELECT prices FROM priced").fetchone() == (self._prices.mark,):
+            return
+        rows = self._db.execute(
+            "SELECT rowid, model, input, output, cache_read, cache_creation, cache_creation_1h, at FROM answers WHERE cost_usd IS NULL"
+        ).fetchall()
+        self._db.executemany(
+            "UPDATE answers SET estimate = ? WHERE rowid = ?",
+            (
+                (self._prices.estimate(model, TokenCounts(*tokens), at), row)
+                for row, model, *tokens, at in rows
+            ),
+        )
+        self._db.execute("DELETE FROM priced")
+        self._db.execute("INSERT INTO priced VALUES (?)", (self._prices.mark,))
 
     def close(self) -> None:
         """Let go of the file; a look that is under way ends with the file it has in hand."""
@@ -312,9 +347,7 @@ class Index:
         try:
             return self._look(folders, newest, tell)
         except sqlite3.Error as error:
-            raise HistoryError(
-                f"the index of conversations cannot be written ({error}); is the disk full?"
-            ) from error
+            raise _unwritable(error) from error
 
     def changes(self) -> tuple[int, int]:
         """Return what is another value after each change of the index, whichever process has made it."""
@@ -375,7 +408,15 @@ class Index:
             return
         self._db.execute("DELETE FROM sessions WHERE id = ? AND path = ?", (row[0], path))
         self.unsay(row[0])
-        self._db.execute("DELETE FROM answers WHERE session = ?", (row[0],))
+        self._drop_answers(row[0])
+
+    def _drop_answers(self, session: str) -> None:
+        """Forget answers; copies of them have another original now. Within a transaction."""
+        self._db.execute(
+            "UPDATE answers SET is_original = NULL WHERE session <> ? AND key IN (SELECT key FROM answers WHERE session = ?)",
+            (session, session),
+        )
+        self._db.execute("DELETE FROM answers WHERE session = ?", (session,))
 
     def unsay(self, session: str) -> None:
         """Forget texts; within a transaction."""
@@ -414,7 +455,7 @@ class Index:
             return True
         if row[1] >= turns:
             return False
-        self._db.execute("DELETE FROM answers WHERE session = ?", (identity,))
+        self._drop_answers(identity)
         self.unsay(identity)
         self._db.execute("UPDATE files SET id = NULL WHERE path = ?", (row[0],))
         return True
@@ -433,10 +474,27 @@ class Index:
         self._answer(identity, told.answers)
 
     def _answer(self, session: str, answers: Iterable[Answer]) -> None:
+        """Take answers in. Of those that stand elsewhere as well, the original is found later."""
+        self._price_again()
         self._db.executemany(
-            f"INSERT INTO answers VALUES ({', '.join('?' * 14)})",
-            ((session, *_possible(answer)) for answer in answers),
+            f"INSERT INTO answers VALUES ({', '.join('?' * 15)}, "
+            "CASE WHEN EXISTS (SELECT 1 FROM answers WHERE key = ?2) THEN NULL ELSE 1 END)",
+            ((session, *answer, self._estimated(answer)) for answer in map(_possible, answers)),
         )
+
+    def _unsettle(self, turns: Iterable[str]) -> None:
+        """Find originals anew in the conversations of turns of a log, which tells who asked for an answer; within a transaction."""
+        self._db.executemany(
+            "UPDATE answers SET is_original = NULL WHERE session = ? AND EXISTS "
+            "(SELECT 1 FROM answers AS copied WHERE copied.key = answers.key AND copied.rowid <> answers.rowid)",
+            sorted({(key.split(":")[1].rstrip(),) for key in turns}),
+        )
+
+    def _estimated(self, answer: Answer) -> float | None:
+        if answer.cost_usd is not None:
+            return None
+        took = TokenCounts(*answer[3:7], answer.cache_creation_1h_input_tokens)
+        return self._prices.estimate(answer.model, took, answer.at)
 
     def say(self, session: str, said: Iterable[tuple[SearchableText, int | None]]) -> None:
         """Take texts in; within a transaction."""
@@ -473,7 +531,7 @@ class Index:
                     return
                 if known is not None and known[0] != piece.epoch:
                     self.unsay(identity)
-                    self._db.execute("DELETE FROM answers WHERE session = ?", (identity,))
+                    self._drop_answers(identity)
                 self.say(identity, piece.said)
                 (ended,) = self._db.execute(
                     "SELECT max(at) FROM answers WHERE session = ?", (identity,)
@@ -482,6 +540,7 @@ class Index:
                     identity,
                     (one if one.began is not None else one._replace(began=ended) for one in piece.answers),
                 )
+                self._unsettle(one.key for one in piece.answers)
                 self._db.execute(
                     "INSERT OR REPLACE INTO logs VALUES (?, ?, ?)", (session, piece.epoch, piece.seq)
                 )
@@ -494,15 +553,15 @@ class Index:
                     ),
                 )  # fmt: skip
         except sqlite3.Error as error:
-            raise HistoryError(
-                f"the index of conversations cannot be written ({error}); is the disk full?"
-            ) from error
+            raise _unwritable(error) from error
 
     def forget_log(self, session: str) -> None:
         """Forget one of turnwire's sessions."""
         identity = f"{LIVE}:{session}"
         with self._writing():
             self.unsay(identity)
+            turns = self._db.execute("SELECT key FROM answers WHERE session = ?", (identity,)).fetchall()
+            self._unsettle(key for (key,) in turns)
             for statement in (
                 "DELETE FROM answers WHERE session = ?",
                 "DELETE FROM sessions WHERE id = ?",
@@ -553,6 +612,7 @@ class Index:
 
     def _listed(self, rest: str, values: Sequence[object]) -> list[ListedConversation]:
         with self._reading():
+            self._settle()
             rows = self._db.execute(
                 "SELECT id, path, agent, folder, coalesce((SELECT title FROM names WHERE names.id = sessions.id), title, "
                 "(SELECT title FROM titles WHERE titles.leaf = sessions.leaf)), first_prompt, began, ended, turns, cost_usd, "
@@ -577,7 +637,7 @@ class Index:
             return None
         (other,) = self._db.execute("SELECT other_usd FROM sessions WHERE id = ?", (identity,)).fetchone()
         answers = self._db.execute(
-            f"SELECT {_ANSWER} FROM answers WHERE session = ? AND NOT {_ANOTHERS}", (identity,)
+            f"SELECT {_ANSWER} FROM answers WHERE session = ? AND is_original", (identity,)
         )
         return unfiled(turns, map(Answer._make, answers), other, self._prices.estimate)
 
@@ -598,7 +658,10 @@ class Index:
     def copied(self, identity: str) -> frozenset[str]:
         """Return the keys of a conversation's answers that an earlier conversation has and counts."""
         with self._reading():
-            rows = self._db.execute(f"SELECT key FROM answers WHERE session = ? AND {_ANOTHERS}", (identity,))
+            self._settle()
+            rows = self._db.execute(
+                "SELECT key FROM answers WHERE session = ? AND NOT is_original", (identity,)
+            )
             return frozenset(key for (key,) in rows)
 
     def _all_unfiled(self) -> str:
@@ -613,9 +676,9 @@ class Index:
 
     def _with_estimate(self, one: ListedConversation) -> ListedConversation:
         """Add what the answers may have cost whose cost the agent does not tell, but for those that are another's copies; while reading."""
-        statement = f"""
-            SELECT sum({_ESTIMATED}), count(*), count({_ESTIMATED}) FROM answers
-            WHERE session = ? AND cost_usd IS NULL AND NOT is_copy AND NOT {_ANOTHERS}
+        statement = """
+            SELECT sum(estimate), count(*), count(estimate) FROM answers
+            WHERE session = ? AND cost_usd IS NULL AND NOT is_copy AND is_original
         """
         dollars, unknown, estimated = self._db.execute(statement, (one.id,)).fetchone()
         if not estimated:
@@ -749,21 +812,15 @@ class Index:
             kept_values += seen
         by = ", ".join(str(number + 1) for number in range(len(chosen)))
         # A session of turnwire's own that left a file as well is counted by the file.
-        # A copy has the time of its original: of several, that of the session that began first is the original, as in lists.
         statement = f"""
             WITH once AS (
-              SELECT originals.*, CASE WHEN is_share THEN NULL ELSE cost_usd END AS told,
-                     CASE WHEN is_share THEN cost_usd WHEN cost_usd IS NULL THEN {_ESTIMATED} END AS estimate
-              FROM (
-                SELECT answers.*, row_number() OVER (
-                  PARTITION BY key
-                  ORDER BY is_copy, ifnull(at, 0), ifnull(began, 0), NOT ({_ran_by("answers")}), ifnull(ended, 0), id
-                ) AS place FROM answers JOIN sessions ON sessions.id = answers.session
-              ) AS originals WHERE place = 1
+              SELECT answers.*, CASE WHEN is_share THEN NULL ELSE cost_usd END AS told,
+                     CASE WHEN is_share THEN cost_usd ELSE estimate END AS guess
+              FROM answers WHERE is_original
             ), spent AS (
               SELECT sessions.id AS session, once.at AS at, folder, once.model AS model, agent, 1 AS answers, input, output, cache_read,
-                     cache_creation, once.told AS cost, once.estimate AS estimate,
-                     once.told IS NULL AND once.estimate IS NULL AS unknown, origin
+                     cache_creation, once.told AS cost, once.guess AS estimate,
+                     once.told IS NULL AND once.guess IS NULL AS unknown, origin
               FROM once JOIN sessions ON sessions.id = once.session
               WHERE once.session NOT LIKE 'live:%'
                  OR NOT EXISTS (SELECT 1 FROM sessions AS kept WHERE kept.id = rtrim(substr(once.key, 6, instr(substr(once.key, 6), ':') - 1)) AND {kept})
@@ -780,6 +837,7 @@ class Index:
             FROM spent WHERE {" AND ".join(conditions)} {f"GROUP BY {by} ORDER BY {by}" if chosen else ""}
         """
         with self._reading():
+            self._settle()
             if "block" in groups:
                 begun = _blocks(
                     at
@@ -812,6 +870,10 @@ class Index:
                 )
             )
         return spent
+
+
+def _unwritable(error: sqlite3.Error) -> HistoryError:
+    return HistoryError(f"the index of conversations cannot be written ({error}); is the disk full?")
 
 
 def _possible(answer: Answer) -> Answer:
