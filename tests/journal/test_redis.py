@@ -18,11 +18,13 @@ from redis.exceptions import RedisError
 from redis_topologies import Node, running
 
 from journals import RedisProcess
+from turnwire._runtime.task_owner import TaskOwner
 from turnwire.journal.base import KEEP_ALL, Entry, Gap, JournalUnavailable, LogUnreadable, Retention
 from turnwire.journal.redis import journal as redis_streams
 from turnwire.journal.redis.connection import connect
 from turnwire.journal.redis.journal import RedisJournal
 from turnwire.journal.redis.server import NOBODY, LogState, Ownership, RedisServer
+from turnwire.journal.redis.subscriber import Subscriber
 from turnwire.normalize.events.envelope import Cursor
 from turnwire.testing.journal_contract import fill
 from waiting import until
@@ -193,7 +195,7 @@ async def test_a_server_that_forgot_costs_what_it_forgot_and_the_next_start_begi
     assert "the server lost events of a session" in caplog.text
     # numbers go on, so that nobody takes one event for another
     assert (await journal.read_after("a", Cursor(journal.epoch, 3))).gap is None
-    assert journal.trouble is None
+    await until(lambda: journal.trouble is None)
     await journal.close()
     again = await RedisJournal.open(forgetful.url)
     assert again.epoch != journal.epoch
@@ -418,6 +420,39 @@ async def test_a_cancellation_while_the_listener_connects_is_heeded(
     done, _ = await asyncio.wait([other._listening], timeout=60)
     assert done
     await other.close()
+
+
+async def test_a_lost_connection_is_made_anew_once_also_where_channels_change_meanwhile(
+    forgetful: RedisProcess, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened, may_open, asked = asyncio.open_unix_connection, asyncio.Event(), asyncio.Event()
+
+    async def open_later(*args: Any, **options: Any) -> Any:
+        asked.set()
+        await may_open.wait()
+        return await opened(*args, **options)
+
+    connection = connect(forgetful.url)
+    subscriber = Subscriber(connection)
+    async with redis_library.Redis.from_url(forgetful.url) as client:
+        async with TaskOwner() as tasks:
+            running = tasks.begin("the subscriber", subscriber.run())
+            subscriber.subscription("one")
+            await until(lambda: "one" in subscriber.heard)
+            await client.ping()
+            monkeypatch.setattr(asyncio, "open_unix_connection", open_later)
+            await client.client_kill_filter(_type="pubsub")
+            await asked.wait()
+            subscriber.subscription("two")
+            for _ in range(20):
+                await asyncio.sleep(0)
+            may_open.set()
+            await until(lambda: "two" in subscriber.heard)
+            running.cancel()
+        await connection.close()
+        async with asyncio.timeout(60):  # the server takes note of a closed socket in its own time
+            while len(await client.client_list()) > 1:  # noqa: ASYNC110 - it tells nobody
+                await asyncio.sleep(0.005)
 
 
 async def test_a_session_whose_keys_are_something_else_is_refused_and_the_others_go_on(

@@ -6,10 +6,13 @@ and another is made. Each part is told when a channel is heard, again after each
 
 import asyncio
 from collections import deque
-from collections.abc import Iterable
-from typing import Never, Self
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
+from typing import Any, Never, Self
 
 from redis.asyncio.client import PubSub
+from redis.asyncio.retry import Retry
+from redis.backoff import NoBackoff
 from redis.exceptions import ConnectionError as RedisUnreachable
 from redis.exceptions import RedisError
 from redis.exceptions import TimeoutError as RedisTimeout
@@ -138,7 +141,7 @@ class Subscriber:
                 self._changed.clear()
                 await self._changed.wait()
             await channel.subscribe(*_ordered(wanted))
-            async with TaskOwner() as tasks:
+            async with _never_connected_again(channel), TaskOwner() as tasks:
                 changing = tasks.begin("channels of the subscriber", self._change(channel, wanted))
                 hearing = tasks.begin("messages of the subscriber", self._hear(channel))
                 ended, _ = await asyncio.wait((changing, hearing), return_when=asyncio.FIRST_COMPLETED)
@@ -183,6 +186,17 @@ class Subscriber:
 
     def _wanted(self) -> set[str]:
         return {channel for part in self._parts for channel in part.channels}
+
+
+@asynccontextmanager
+async def _never_connected_again(channel: PubSub) -> AsyncIterator[None]:
+    """Keep the library from making a lost connection anew: two tasks that find it lost would make two and leave one of them open."""
+    connection: Any = channel.connection
+    before, connection.retry = connection.retry, Retry(NoBackoff(), 0, supported_errors=())
+    try:
+        yield
+    finally:
+        connection.retry = before
 
 
 def _ordered(channels: Iterable[str]) -> list[str]:
