@@ -12,6 +12,7 @@ import msgspec
 import pytest
 import redis.asyncio as redis_library
 from acp.exceptions import RequestError
+from doors import said_at_doors
 from fleets import ANN, CALM, QUICK, Fleet, Sessions, at_last, code, create, key, prompt, session_of
 from hub_harness import hub_harness
 from redis_topologies import cluster
@@ -831,7 +832,7 @@ async def test_a_session_whose_worker_is_gone_goes_on_on_no_worker_that_is_anoth
     assert bobs.adopted == 0
 
 
-async def test_an_editor_prompts_a_session_of_a_worker_at_the_hub_of_a_fleet(quick: Fleet) -> None:
+async def test_each_door_prompts_a_session_of_a_worker_at_the_hub_of_a_fleet(quick: Fleet) -> None:
     sessions = Sessions("s")
     sessions.there["s0"] = 1
     async with (
@@ -846,7 +847,12 @@ async def test_an_editor_prompts_a_session_of_a_worker_at_the_hub_of_a_fleet(qui
             with pytest.raises(RequestError, match="as asked"):
                 await editor.prompt("s0", "fail")
             assert sessions.said == [("s0", "fail")]
+            for door, words in (await said_at_doors(harness, "s0", "refuse")).items():
+                assert "as asked" in words, door
+            assert sessions.said == [("s0", "fail"), *[("s0", "refuse")] * 3]
         await until(lambda: [one.state for one in hub.sessions()] == ["unreachable"])
         with pytest.raises(RequestError, match="has not been heard of"):
             await editor.prompt("s0", "go on")
-    assert len(sessions.said) == 1
+        for door, words in (await said_at_doors(harness, "s0", "go on")).items():
+            assert "has not been heard of" in words, door
+    assert len(sessions.said) == 4

@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
+from doors import said_at_doors
 from host_harness import HostHarness, host_harness
 from hub_harness import hub_harness
 from terminal_owner import TerminalOwner
@@ -270,4 +271,8 @@ async def test_a_replay_takes_nothing_of_a_live_session_at_the_hub_and_at_a_door
         await editor.editor.until(lambda: bool(editor.editor.text()))
         with pytest.raises(Exception, match="plays a recording"):
             await within(editor.prompt("replay-1", "hello?"))
+        said = await within(said_at_doors(hub, "replay-1", "hello?"))
+        assert {door: "plays a recording" in words for door, words in said.items()} == dict.fromkeys(
+            said, True
+        ), said
     await replay.stop()

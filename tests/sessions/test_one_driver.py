@@ -2,16 +2,19 @@
 
 import asyncio
 import json
+import shutil
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
 from plain_agent import program_of
 
 from agent_process import AgentProcess
+from journals import RedisProcess
 from live import Frontend, real_setup
 from scripted_messages_api import plan, scripted_messages_api, text
 from turnwire.adapter.families import open_session
@@ -305,3 +308,47 @@ async def test_two_sidecars_over_the_real_cli_lose_no_turn_and_both_show_the_con
         (file,) = (tmp_path / "home" / ".claude" / "projects").glob("*/*.jsonl")
         assert all(f"said-{number}" in file.read_text() for number in range(5))
         assert "elsewhere" not in file.read_text()
+
+
+@pytest.mark.skipif(shutil.which("redis-server") is None, reason="redis-server is not installed")
+async def test_two_workers_of_a_group_do_not_run_one_conversation(tmp_path: Path, agent: list[str]) -> None:
+    with TemporaryDirectory(prefix="redis-") as folder:
+        redis = RedisProcess(Path(folder), "--save", "")
+        redis.start()
+        try:
+            env = environment(tmp_path / "home")
+            for name in ("hub", "w1", "w2"):
+                (tmp_path / name).mkdir()
+                settings = f"journal = {redis.url!r}\n"
+                if name != "hub":
+                    settings += (
+                        f"worker = '{name}'\nworker_group = 'g'\nagent = 'echo'\nfrontend_workspaces = [{str(tmp_path)!r}]\n"
+                        f"[agents.echo]\nfamily = 'claude'\ncommand = {agent!r}\n"
+                    )
+                (tmp_path / name / "turnwire.toml").write_text(settings)
+            async with (
+                turnwire(tmp_path / "w1", "serve", env=env) as one,
+                turnwire(tmp_path / "w2", "serve", env=env) as two,
+                turnwire(tmp_path / "hub", "hub", env=env) as hub,
+                connect(hub.url) as client,
+            ):
+                begins = do.SessionCreate(workspace=str(tmp_path), worker="w1")
+                first = Frontend(client, (await client.command(begins)).session)
+                conversation = (await first.turn("hello")).session_id
+                resume = do.SessionCreate(workspace=str(tmp_path), resume=conversation)
+                # whoever names no worker goes on where it is
+                assert (await client.command(resume)).session == first.session
+                elsewhere = do.SessionCreate(workspace=str(tmp_path), resume=conversation, worker="w2")
+                second = await Frontend(client, (await client.command(elsewhere)).session).caught_up()
+                with pytest.raises(CommandFailed, match=owner(first.session, one)) as refused:
+                    await second.prompt("in between")
+                assert refused.value.code == "in_session"
+                assert (await first.turn("again")).session_id == conversation
+
+                await client.command(do.SessionClose(session=first.session))
+                prompt = await second.prompt("on")
+                await second.until(TurnStarted, lambda turn: prompt in (turn.prompts or []))
+                with pytest.raises(CommandFailed, match=owner(second.session, two)):
+                    await first.prompt("and I")
+        finally:
+            redis.kill()

@@ -91,6 +91,8 @@ class Sessions:
                 await self.may_answer.wait()
                 if command.text == "later" and len(self.said) == 1:
                     raise CommandRefused("journal_unavailable", "the disk is full")
+                if command.text == "refuse":
+                    raise CommandRefused("not_supported", "as asked", "text")
                 if command.text == "fail":
                     raise CommandRefused("not_running", "as asked", "text")
                 return {"by": frontend.name}
