@@ -19,7 +19,13 @@ from msgspec import Struct
 from turnwire.adapter.permissions.calls import ToolCall
 from turnwire.adapter.permissions.patterns import Match, finds, may_match, read
 from turnwire.adapter.permissions.rules import PATHS, both_spellings
-from turnwire.adapter.permissions.secret_places import LONGEST_NAME, is_secret_name, place_of
+from turnwire.adapter.permissions.secret_places import (
+    LONGEST_NAME,
+    MOST_SPELLINGS,
+    is_secret_name,
+    place_of,
+    spellings,
+)
 from turnwire.adapter.permissions.shell import Reading
 from turnwire.adapter.permissions.shell_syntax import UNKNOWN
 
@@ -77,6 +83,11 @@ _HOME = re.compile(r"(?:file://)?(?:\$HOME\b|\$\{HOME(?:[^\w{}][^{}]*)?\})|^~[\w
 _HERE = re.compile(r"\$PWD\b|\$\{PWD\}|(?<!\S)~\+(?=[/\s]|$)")
 _BEFORE = re.compile(r"\$OLDPWD\b|\$\{OLDPWD\}|(?<!\S)~-(?=[/\s]|$)")
 _BRACES = re.compile(r"(?<!\$)\{[^{}\s]*\}")
+_BRACED = re.compile(r"[^\s;|&<>()`]++")
+"""A word that may have braces."""
+_RANGE = re.compile(r"\{[^{},]*\.\.")
+_EXCLUDED = re.compile(r"(?<!\S)--exclude(?:-dir)?(?:=|\s+)(?:'[^']*'|[^\s;|&<>()]+)")
+_CLEANED = re.compile(r"git clean [^;|&<>()\n]*")
 _WORD = re.compile(r"[^\s'\"`;|&<>(){}=,:]+")
 _QUOTE = re.compile(r"['\"\\]")
 _SHELL_WORD = re.compile(r"""(?:[^\s'"\\;|&<>()]++|'[^'\n]*+'|"[^"\n]*+"|\\.)++""")
@@ -316,13 +327,10 @@ def _expanded(text: str) -> str:
 @lru_cache(maxsize=8)
 def _words(command: str) -> Sequence[tuple[str, str]]:
     """Return the words of a line of shell that may be paths: as they stand there, and as the shell reads them."""
-    command = command[:MAX_LINE]
-    texts = [
-        *_read(command).commands,
-        command,
-        _BRACES.sub("*", _QUOTE.sub("", command)),
-        _QUOTE.sub("", command),
-    ]
+    command = _without_excluded(command[:MAX_LINE])
+    plain, ways = _expanded_braces(_QUOTE.sub("", command))
+    commands = _read(command).commands
+    texts = [*commands, command if not ways else "", _BRACES.sub("*", plain), plain, *ways]
     found = dict.fromkeys(chain.from_iterable(_WORD.findall(_expanded(text)) for text in texts))
     words = dict.fromkeys(word.lstrip("@") for word in found)
     with_blanks = (found[0] for found in _SHELL_WORD.finditer(command) if " " in found[0])
@@ -337,6 +345,39 @@ def _words(command: str) -> Sequence[tuple[str, str]]:
         folder, rest = _split(word.rpartition(UNKNOWN)[2] if begin else word.replace(UNKNOWN, "*"))
         split.append((begin + folder, rest))
     return split
+
+
+def _expanded_braces(text: str) -> tuple[str, Sequence[str]]:
+    """Return a text without the words of shell that have braces, and what these stand for; words with many stay in it."""
+    ways: list[str] = []
+
+    def expand(found: re.Match[str]) -> str:
+        word = found[0]
+        if (
+            "," not in word
+            or "{" not in word
+            or _RANGE.search(word)
+            or word.count("{") > 4
+            or word.count(",") > MOST_SPELLINGS
+        ):
+            return word
+        some = list(spellings(word))
+        if len(some) + len(ways) >= MOST_SPELLINGS:
+            return word
+        ways.extend(some)
+        return " "
+
+    return (_BRACED.sub(expand, text) if "{" in text else text), ways
+
+
+def _without_excluded(command: str) -> str:
+    """Return a line without the names that its programs leave alone, where nothing in it can make words of them again."""
+    if "--exclude" not in command and "git clean" not in command:
+        return command
+    if re.search(r"[$`{]|xargs|<<", command):
+        return command
+    command = _EXCLUDED.sub(" ", command)
+    return _CLEANED.sub(lambda found: re.sub(r"(?<!\S)-e\s*\S+", " ", found[0]), command)
 
 
 def _moved(command: str) -> Iterator[str]:

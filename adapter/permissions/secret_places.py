@@ -87,7 +87,7 @@ def place_of(path: str, home: str = "") -> str | None:
 
 def is_secret_name(path: str) -> bool:
     """Tell whether a file's name, or one with wildcards and braces, means a secret in any folder."""
-    for one in _spellings(path):
+    for one in spellings(path):
         folder, _, name = one.rpartition("/")
         if _is_secret_name(name.casefold(), posixpath.basename(folder).casefold()):
             return True
@@ -112,7 +112,7 @@ def _is_secret_name(name: str, parent: str) -> bool:
     return (len(begin) != 1 or begin == ".") and any(fnmatchcase(one, name) for one in _NAMES)
 
 
-def _spellings(pattern: str) -> Iterator[str]:
+def spellings(pattern: str) -> Iterator[str]:
     """Yield what braces in a pattern of files stand for."""
     waiting = [pattern]
     for _ in range(MOST_SPELLINGS):

@@ -767,3 +767,25 @@ def test_the_places_are_not_looked_up_for_each_request(house: House, monkeypatch
     monkeypatch.setattr(os, "stat", stat)
     house.judge("Bash", command="git diff")
     assert len(asked) < 100
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        *("prettier --check '{src,tests}/**/*.ts'", "ls {src,tests}/**/*.py", 'prettier --write "{src,test}/**/*.{js,ts}"', "mocha '{test,spec}/**/*.js'", "ls ~/{a,b}/**"),
+        *("git clean -fdx --exclude=.env", "git clean -fdx -e node_modules -e .env", "rsync -a --exclude=.env a b", "tar --exclude=.git --exclude '.env' -czf a.tgz .", "grep -rn x --exclude-dir=.ssh ."),
+    ],
+)  # fmt: skip
+def test_what_braces_do_not_name_and_what_is_left_out_is_no_secret(house: House, command: str) -> None:
+    assert "gets at" not in house.judge("Bash", command=command).reason
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        *("cat {src,.ssh}/*", "cat ../.{ssh,x}/*", "cat {.aws,x}/credentials", "cat ~/{.aws,x}/*", "cat .e{nv,x}", "cat {.env,x}", "cat ../{work,.ssh}/id_rsa", "cat {a,b,{c,.env}}"),
+        *("git clean -fdx -e x; cat .env", "cat --exclude=x .env", "echo --exclude=.env | xargs cat", "X=--exclude=.env; cat ${X#*=}", "git clean -e x && cat -e .env", "tar c --exclude=x .env"),
+    ],
+)  # fmt: skip
+def test_what_braces_name_beside_other_words_is_asked_about(house: House, command: str) -> None:
+    assert "gets at" in house.judge("Bash", command=command).reason
