@@ -14,10 +14,8 @@ from turnwire.normalize.events import AgentEvent, ContextWindow
 from turnwire.normalize.payloads.fields import fields, objects, text, whole
 from turnwire.protocol.acp.updates import UsageUpdate
 from turnwire.protocol.json_values import Json, JsonObject
-from turnwire.protocol.quantities import MOST, amount, count
+from turnwire.protocol.quantities import MOST, SAME_MONEY, amount, count
 
-SAME_MONEY = 1e-6
-"""Dollars by which two sums of the same prices may differ: an agent adds up floats."""
 _DEPTH = 3
 """Levels of an object in which tokens are looked for."""
 _READ = (

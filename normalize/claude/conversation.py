@@ -68,6 +68,8 @@ def assistant(state: ClaudeState, message: Assistant) -> list[AgentEvent]:
         if source is None:
             # The end of a message that streams tells more, if it comes.
             events += state.context.used(body.usage, final=not thread.streaming)
+    if source is None:
+        state.costs.line(message_id or message.uuid or "", body.usage, of_main=parent is None)
     return events
 
 
@@ -185,10 +187,13 @@ def _message_start(
 ) -> list[AgentEvent]:
     started = event.message
     if message.parent_tool_use_id is not None:
-        return thread.begin(started.id)
-    state.context.model(started.model)
-    state.stream_usage = started.usage
-    return lifecycle.ensure(state) + thread.begin(started.id)
+        events = thread.begin(started.id)
+    else:
+        state.context.model(started.model)
+        state.stream_usage = started.usage
+        events = lifecycle.ensure(state) + thread.begin(started.id)
+    state.costs.line(thread.message_id or "", started.usage, of_main=message.parent_tool_use_id is None)
+    return events
 
 
 def _block_start(
@@ -215,7 +220,9 @@ def _message_delta(
     state: ClaudeState, thread: Thread, message: StreamEvent, event: MessageDelta
 ) -> list[AgentEvent]:
     thread.finish()
-    return _usage(state, event.usage) if message.parent_tool_use_id is None else []
+    is_main = message.parent_tool_use_id is None
+    state.costs.line(thread.message_id or "", event.usage, of_main=is_main)
+    return _usage(state, event.usage) if is_main else []
 
 
 def _message_stop(

@@ -5,17 +5,21 @@ session in the same stream may belong to another process. From 2.1.277 on, a res
 conversation, unless the process before it was killed. From 2.1.318 on at the latest, a result contains the turn's cost itself.
 Where the past cannot be subtracted, the cost is unknown rather than wrong. Qwen Code reports no money, and its tokens
 count the whole session.
+
+A turn without a result, and one that broke off and whose result counts nothing, has the tokens of its lines. What it cost
+is unknown.
 """
 
 from typing import NamedTuple
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from turnwire.normalize.claude.turns.uuids import numbers
 from turnwire.normalize.events.conversation_events import TokenSums
 from turnwire.protocol.claude.blocks import Usage
 from turnwire.protocol.claude.results import ModelUsage, Result
-from turnwire.protocol.quantities import amount
+from turnwire.protocol.quantities import SAME_MONEY, amount
 
 COUNTS_ON_SINCE = (2, 1, 277)
 """The first version whose resumed processes may start with the cost of the conversation so far."""
@@ -38,6 +42,9 @@ class CostReport(Struct, frozen=True, gc=False):
 
 _Kinds = tuple[int, int, int, int]
 """Tokens sent, written, read from the cache and written to it."""
+
+_Told = tuple[int | None, int | None, int | None, int | None]
+_NONE: _Kinds = (0, 0, 0, 0)
 
 
 class _Past(NamedTuple):
@@ -70,6 +77,17 @@ class Costs:
         self._output = 0
         self._session = None if resumed else Usage()
         """The last counts of a CLI that counts the session across all processes; None if unknown."""
+        self._lines: dict[str, tuple[bool, _Kinds]] = {}
+        """What the turn's lines tell, by message: whether the main thread wrote it, and its tokens."""
+        self._unbilled = _NONE
+        """Tokens of turns without a result since the last result: the process's next totals may have them."""
+
+    def line(self, message: str, usage: Usage | None, *, of_main: bool) -> None:
+        """Note the tokens in a line of a message. Lines of one message repeat them, and later ones tell more."""
+        kinds = _own(usage)
+        if kinds != _NONE:
+            before = self._lines.get(message, (of_main, _NONE))[1]
+            self._lines[message] = of_main, _most(before, kinds)
 
     def version(self, version: str | None) -> None:
         """Note the CLI's version; None in an `init` means 1.0, which does not say."""
@@ -80,6 +98,7 @@ class Costs:
         if self._past is None:
             self._past = _Past(self._cost, self._usage)
         self._cost, self._usage, self._input, self._output = 0.0, {}, 0, 0
+        self._unbilled = _NONE
 
     def moves(self) -> None:
         """Switch to another session, of the same process (/clear) or of another one in the same stream."""
@@ -88,12 +107,17 @@ class Costs:
     def bill(self, result: Result) -> CostReport:
         """Return the share of the turn that this result ends."""
         grown = self._growth(result)
+        if grown is not None:
+            grown = _without(grown, self._unbilled)
+        self._unbilled = _NONE
         cost, total = self._money(result)
         usage = self._share(result.usage)
         input_tokens, output_tokens = (
             self._tokens(result) if usage is None else (usage.input_tokens, usage.output_tokens)
         )
-        total_input, total_output = _totals(result)
+        main, everything = self._take_lines()
+        if main != _NONE and not (input_tokens or output_tokens or any(grown or ()) or any(_own(usage))):
+            return replace(_by_lines(main, everything), cost_usd=cost or None, total_cost_usd=total)
         return CostReport(
             cost,
             total,
@@ -101,10 +125,24 @@ class Costs:
             output_tokens,
             None if usage is None else usage.cache_read_input_tokens,
             None if usage is None else usage.cache_creation_input_tokens,
-            total_input,
-            total_output,
+            *_totals(result),
             None if grown is None or grown == _own(usage) else _sums(grown),
         )
+
+    def bill_lines(self) -> CostReport:
+        """Return what the lines tell of a turn that ends without a result."""
+        main, everything = self._take_lines()
+        self._unbilled = _both(self._unbilled, everything)
+        return _by_lines(main, everything)
+
+    def _take_lines(self) -> tuple[_Kinds, _Kinds]:
+        """Return the tokens of the main thread and of all threads in the turn's lines, and forget them."""
+        main = everything = _NONE
+        for of_main, kinds in self._lines.values():
+            everything = _both(everything, kinds)
+            main = _both(main, kinds) if of_main else main
+        self._lines.clear()
+        return main, everything
 
     def _growth(self, result: Result) -> _Kinds | None:
         """Return how many tokens the models' totals grew in this turn; None if unknown."""
@@ -154,14 +192,15 @@ class Costs:
             return self._first(past, result, total), total
         if other is not None and not (other.usage and other.is_in(result)):
             return _rounded(total), total
-        return _rounded(total - before if total >= before else total), total
+        more = _rounded(total - before)
+        return _rounded(total) if more < -SAME_MONEY else max(more, 0.0), total
 
     def _first(self, past: _Past, result: Result, total: float) -> float | None:
         """The share of the first result of a resumed process, which may count the past."""
         if not self._counts_past(result):
             return total
-        is_known = past.usage and past.is_in(result) and total >= past.cost
-        return _rounded(total - past.cost) if is_known else None
+        more = _rounded(total - past.cost)
+        return max(more, 0.0) if past.usage and past.is_in(result) and more >= -SAME_MONEY else None
 
     def _counts_past(self, result: Result) -> bool:
         """Return whether a resumed process's first result may include earlier costs."""
@@ -246,6 +285,27 @@ def _own(usage: Usage | None) -> _Kinds:
         usage.cache_read_input_tokens,
         usage.cache_creation_input_tokens,
     )
+
+
+def _by_lines(main: _Kinds, everything: _Kinds) -> CostReport:
+    """Return the tokens of lines; None where the lines have none."""
+    own: _Told = (None, None, None, None) if main == _NONE else main
+    others = None if everything == main else _sums(everything)
+    return CostReport(None, None, *own, None, None, others)
+
+
+def _both(one: _Kinds, other: _Kinds) -> _Kinds:
+    return one[0] + other[0], one[1] + other[1], one[2] + other[2], one[3] + other[3]
+
+
+def _most(one: _Kinds, other: _Kinds) -> _Kinds:
+    return max(one[0], other[0]), max(one[1], other[1]), max(one[2], other[2]), max(one[3], other[3])
+
+
+def _without(kinds: _Kinds, part: _Kinds) -> _Kinds:
+    """Return a count without a part of it; the count itself if it does not contain the part."""
+    rest = kinds[0] - part[0], kinds[1] - part[1], kinds[2] - part[2], kinds[3] - part[3]
+    return kinds if min(rest) < 0 else rest
 
 
 def _sums(kinds: _Kinds) -> TokenSums:

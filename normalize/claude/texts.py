@@ -79,7 +79,7 @@ class Thread:
         self._parent = parent
         self._own: str | None = None
         """The agent's id of the message that streams, or that streamed last."""
-        self._message_id: str | None = None
+        self.message_id: str | None = None
         """Our id of it: some gateways give all messages one id."""
         self._blocks: dict[int, Block] = {}
         self.streaming = False
@@ -104,7 +104,7 @@ class Thread:
         """The turn is over: its messages are complete, and their ids may be used again."""
         self._blocks.clear()
         self._next_index.clear()
-        self._own = self._message_id = self._renamed = None
+        self._own = self.message_id = self._renamed = None
         self.streaming = self._firm = self._faulted = False
         self._offset = 0
 
@@ -115,7 +115,7 @@ class Thread:
         withdrawn = self._withdraw()
         self._settle()
         self._own = message_id
-        self._message_id = self._ids.new(message_id, self._place.here["operation_id"])
+        self.message_id = self._ids.new(message_id, self._place.here["operation_id"])
         self.streaming = True
         self._finished = self._faulted = False
         self._offset = 0
@@ -140,14 +140,14 @@ class Thread:
         if not text:
             return []
         if len(text) > ALWAYS_FITS:
-            return self._say("text", text, self._message_id, index, is_delta=True)
+            return self._say("text", text, self.message_id, index, is_delta=True)
         here = self._place.here
         return [
             MessageChunk(
                 session_id=here["session_id"],
                 operation_id=here["operation_id"],
                 parent_tool_call_id=self._parent,
-                message_id=self._message_id,
+                message_id=self.message_id,
                 block_index=index,
                 text=text,
                 is_delta=True,
@@ -162,14 +162,14 @@ class Thread:
         if not text:
             return []
         if len(text) > ALWAYS_FITS:
-            return self._say("thinking", text, self._message_id, index, is_delta=True)
+            return self._say("thinking", text, self.message_id, index, is_delta=True)
         here = self._place.here
         return [
             Reasoning(
                 session_id=here["session_id"],
                 operation_id=here["operation_id"],
                 parent_tool_call_id=self._parent,
-                message_id=self._message_id,
+                message_id=self.message_id,
                 block_index=index,
                 reasoning_text=text,
                 is_delta=True,
@@ -186,7 +186,7 @@ class Thread:
         if not block.held or block.confirmed:
             return []
         block.held = ""
-        return self._say(block.kind, block.grow("\ufffd"), self._message_id, index)
+        return self._say(block.kind, block.grow("\ufffd"), self.message_id, index)
 
     def finish(self) -> None:
         """The API reports a stop reason: the message is complete."""
@@ -227,9 +227,9 @@ class Thread:
             ours = None
         elif message_id == self._renamed or (self._offset and self.streaming):
             self._renamed = message_id
-            return self._message_id, []
+            return self.message_id, []
         elif message_id == self._own:
-            return self._message_id, []
+            return self.message_id, []
         else:
             ours = self._ids.in_turn(message_id, self._place.here["operation_id"])
         if self.streaming:
@@ -245,7 +245,7 @@ class Thread:
         """Publish the part of a text or thinking block that was not streamed."""
         if kind == "text" and text:
             self._firm = True
-        block = self._spoken(kind, text) if message_id == self._message_id else None
+        block = self._spoken(kind, text) if message_id == self.message_id else None
         if block is None:
             return self._say(kind, text, message_id, self._count(message_id), source=source)
         streamed = "".join(block.pieces)
@@ -258,7 +258,7 @@ class Thread:
 
     def index(self, message_id: str | None) -> int:
         """Return the index of a line's block that is neither text nor thinking, and count it."""
-        if message_id == self._message_id:
+        if message_id == self.message_id:
             for block in self._blocks.values():
                 if block.kind == "other" and not block.confirmed:
                     block.confirmed = True
@@ -361,7 +361,7 @@ class Thread:
 
     def _count(self, message_id: str | None) -> int:
         index = self._next_index.get(message_id or "", 0)
-        if message_id == self._message_id and self._blocks:
+        if message_id == self.message_id and self._blocks:
             index = max(index, max(self._blocks) + 1)
         self._next_index[message_id or ""] = index + 1
         return index
@@ -379,12 +379,12 @@ class Thread:
             return [event for block in lost for event in self._empty(block)]
         for block in lost:
             block.pieces = []
-        ids = None if self._message_id is None else [self._message_id]
+        ids = None if self.message_id is None else [self.message_id]
         return [Retraction(**self._place.here, message_ids=ids)]
 
     def _empty(self, block: Block) -> list[AgentEvent]:
         block.pieces = []
-        return self._say(block.kind, "", self._message_id, block.index, replace=True)
+        return self._say(block.kind, "", self.message_id, block.index, replace=True)
 
     def _settle(self) -> None:
         """Remember whether the message contained anything, and drop its blocks."""

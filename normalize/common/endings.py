@@ -2,7 +2,15 @@
 
 from typing import Literal
 
-from turnwire.normalize.events import Outcome, ProcessStatus
+from turnwire.normalize.events import (
+    AgentEvent,
+    CompleteData,
+    MessageChunk,
+    Outcome,
+    ProcessStatus,
+    Reasoning,
+    ToolCall,
+)
 from turnwire.normalize.inputs import Ended
 
 Origin = Literal["user", "queued", "background", "autonomous"]
@@ -34,6 +42,19 @@ EXIT_REASONS = {
     "end_of_input": "end of the recording",
     "hung": "given up: it did not react",
 }
+
+
+def is_output(event: AgentEvent) -> bool:
+    """Tell whether the model wrote this, and not the CLI in its name."""
+    if isinstance(event, MessageChunk):
+        return event.source not in ("synthetic", "local_command")
+    return isinstance(event, Reasoning | ToolCall)
+
+
+def asked_model(data: CompleteData, *, has_output: bool) -> bool:
+    """Tell whether a turn asked a model, by its figures and its output. A start that fails, and many a command, asks none."""
+    took = data.all_tokens or data
+    return has_output or bool(took.input_tokens or took.output_tokens or data.cost_usd)
 
 
 def lost_reason(outcome: Outcome) -> LostReason:

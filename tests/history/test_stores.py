@@ -314,3 +314,19 @@ def test_a_conversation_in_a_database_is_a_recording_like_any_other(home: Path, 
     with pytest.raises(InputError, match="there is no such conversation in the database"):
         translate(Path(gone), out, field_limit=1 << 20, stats=False)
     assert "this is a database; name one of its conversations as" in shown("inspect", str(database), code=1)
+
+
+def test_the_cost_of_a_session_is_not_whole_while_that_of_a_turn_is_unknown(library: History) -> None:
+    listed = library.index.newest(limit=1)[0]._replace(
+        id="live:s", path="", cost_usd=0.25, cost_is_whole=True
+    )
+    turns = [
+        Answer(f"live:{'':36}:s:turn-{number}", 1.8e9, "unheard-of", 100, 20, 0, 0, cost)
+        for number, cost in ((1, 0.25), (2, None))
+    ]
+    library.index.log("s", LogPiece("epoch", 3, [], turns[:1], listed))
+    assert (known := library.index.find("live:s")) is not None
+    assert known.cost_is_whole
+    library.index.log("s", LogPiece("epoch", 5, [], turns[1:], listed, after=3))
+    assert (known := library.index.find("live:s")) is not None
+    assert (known.cost_usd, known.cost_is_whole) == (0.25, False)

@@ -160,3 +160,26 @@ def test_nothing_that_a_recording_holds_is_an_order_to_the_terminal(
     shown = capsys.readouterr().out
     assert "\x1b" not in shown
     assert shown.count("⟨U+001B⟩]52;c;eA==⟨U+001B⟩") == 7
+
+
+def test_what_a_turn_does_not_tell_is_left_blank(capsys: pytest.CaptureFixture[str]) -> None:
+    draw(report((0, STARTED), (1, complete("process_exited", ["gone"], cost=None))), Path("recorded"))
+    shown = capsys.readouterr().out
+    assert "0 tokens" not in shown
+    assert "0 rounds" not in shown
+
+
+def test_a_turn_that_asked_no_model_leaves_the_cost_whole() -> None:
+    failed = ev.Complete(operation_id="turn-1", data=ev.CompleteData(outcome="process_exited", is_error=True))
+    assert report((0, STARTED), (1, failed)).cost_is_whole
+    assert not report((0, STARTED), (1, ev.MessageChunk(text="hi")), (2, failed)).cost_is_whole
+    told = ev.MessageChunk(text="Please log in.", source="synthetic")
+    assert report((0, STARTED), (1, told), (2, failed)).cost_is_whole
+
+
+def test_a_turn_whose_cost_the_next_one_has_is_not_estimated() -> None:
+    data = ev.CompleteData(outcome="completed", is_error=False, input_tokens=9, tokens_of="lines")
+    found = report(
+        (0, STARTED), (1, ev.Complete(operation_id="turn-1", data=data)), (2, STARTED), (3, complete())
+    )
+    assert (found.cost_usd, found.cost_is_whole, found.estimated_usd) == (0.5, True, 0.0)

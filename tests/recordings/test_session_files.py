@@ -116,12 +116,14 @@ def test_turns_have_the_prompts_and_the_tokens_of_stdout(one: Kept) -> None:
     stdout, file = transcript(events_of(one.folder)), transcript(events_of(one.file))
     if one.folder.name != "slash-and-image":  # there /cost is kept as /usage, which it stands for
         assert file.prompts == stdout.prompts
-    told = [
-        (done.input_tokens, done.output_tokens, done.cache_read_input_tokens) for done in stdout.completes
-    ]
-    assert [
-        (done.input_tokens, done.output_tokens, done.cache_read_input_tokens) for done in file.completes
-    ] == told
+    for told, done in zip(stdout.completes, file.completes, strict=True):
+        assert (done.input_tokens, done.cache_read_input_tokens) == (
+            told.input_tokens, told.cache_read_input_tokens,
+        )  # fmt: skip
+        if told.subtype is not None:
+            assert done.output_tokens == told.output_tokens
+        else:  # killed: stdout's line was written when the answer began
+            assert (done.output_tokens or 0) >= (told.output_tokens or 0) > 0
 
 
 @pytest.mark.parametrize(

@@ -541,6 +541,9 @@ class Index:
                     (one if one.began is not None else one._replace(began=ended) for one in piece.answers),
                 )
                 self._unsettle(one.key for one in piece.answers)
+                (unknown,) = self._db.execute(
+                    "SELECT count(*) FROM answers WHERE session = ? AND cost_usd IS NULL", (identity,)
+                ).fetchone()
                 self._db.execute(
                     "INSERT OR REPLACE INTO logs VALUES (?, ?, ?)", (session, piece.epoch, piece.seq)
                 )
@@ -548,7 +551,7 @@ class Index:
                     f"INSERT OR REPLACE INTO sessions VALUES ({', '.join('?' * 20)})",
                     (
                         identity, listed.path, listed.agent, listed.folder, listed.title, listed.first_prompt, listed.began,
-                        listed.ended, listed.turns, amount(listed.cost_usd), listed.cost_is_whole, 0.0, 0.0, listed.git_branch,
+                        listed.ended, listed.turns, amount(listed.cost_usd), listed.cost_is_whole and not unknown, 0.0, 0.0, listed.git_branch,
                         listed.model, listed.version, listed.size, None, 0, 0,
                     ),
                 )  # fmt: skip

@@ -9,9 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from turnwire.normalize.recordings.session_files import Answer, TokenCounts
-
-_NEAR = 1e-6
-"""Dollars by which two sums of the same prices may differ."""
+from turnwire.protocol.quantities import SAME_MONEY
 
 
 class JournaledTurn(NamedTuple):
@@ -59,7 +57,7 @@ def unfiled(
             known = estimate(answer.model, tokens, at)
         cost -= known or 0.0
     sent, written, read, created = (max(rest, 0) for rest in left)
-    cost = round(cost, 10) if cost > _NEAR else 0.0
+    cost = round(cost, 10) if cost > SAME_MONEY else 0.0
     if not (cost or sent or written or read or created):
         return None
     return Unfiled(max(turn.at for turn in turns), cost, (sent, written, read, created))

@@ -23,7 +23,7 @@ def listed_of(record: SessionRecord, shown: SessionSummary, conversation: str | 
         ended=None,
         turns=record.turns,
         cost_usd=shown.total_cost_usd,
-        cost_is_whole=True,
+        cost_is_whole=True,  # unless a turn's is unknown: the index sees
         git_branch=None,
         model=shown.model,
         version=record.cli_version,
@@ -33,7 +33,10 @@ def listed_of(record: SessionRecord, shown: SessionSummary, conversation: str | 
 
 
 def answer_of(session: str, model: str | None, ts: str, event: Complete) -> Answer:
-    """Return what a turn of a session took, as the index keeps it. `ts`: when the turn ended."""
+    """Return what a turn of a session took, as the index keeps it. `ts`: when the turn ended.
+
+    A turn whose cost is in the next turn's has none of its own.
+    """
     data, took = event.data, event.data.all_tokens or event.data
     return Answer(
         key=f"live:{event.session_id or '':36}:{session}:{event.operation_id}",
@@ -43,5 +46,5 @@ def answer_of(session: str, model: str | None, ts: str, event: Complete) -> Answ
         output_tokens=took.output_tokens or 0,
         cache_read_input_tokens=took.cache_read_input_tokens or 0,
         cache_creation_input_tokens=took.cache_creation_input_tokens or 0,
-        cost_usd=data.cost_usd,
+        cost_usd=0.0 if data.cost_usd is None and data.tokens_of == "lines" else data.cost_usd,
     )

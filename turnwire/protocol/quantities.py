@@ -14,6 +14,8 @@ MOST = 1 << 40
 """The largest count, some 10^12. SQLite can add up eight million of them."""
 _MOST_AMOUNT = 1 << 53
 """The largest amount. A float still holds every whole number up to it."""
+SAME_MONEY = 1e-6
+"""Dollars by which two sums of the same prices may differ: agents add up floats."""
 
 Count: TypeAlias = Annotated[int, Meta(ge=0, le=MOST)]
 """How many: tokens, turns, attempts, bytes."""

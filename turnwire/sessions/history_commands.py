@@ -31,6 +31,7 @@ from turnwire.hub.host import CommandRefused
 from turnwire.hub.wire import frames
 from turnwire.journal.base import Journal, JournalError
 from turnwire.normalize import events as ev
+from turnwire.normalize.common.endings import asked_model, is_output
 from turnwire.normalize.events import AgentEvent, from_json
 from turnwire.normalize.events.envelope import Cursor, Envelope
 from turnwire.sessions.claims import conversation_of
@@ -503,7 +504,7 @@ class HistoryCommands:
         from turnwire.history.index import LogPiece  # noqa: PLC0415 - as above
         from turnwire.history.live import answer_of, listed_of  # noqa: PLC0415 - as above
 
-        folded, shown, imported = Conversation(), session.summary(), False
+        folded, shown, imported, has_output = Conversation(), session.summary(), False, False
         about_it = listed_of(session.record, shown, _certain(session))
         piece = LogPiece(self._journal.epoch, known, [], [], about_it, after=known)
         began: float | None = (
@@ -511,21 +512,23 @@ class HistoryCommands:
         )
         async for envelope, event in self._events(session.session, known):
             folded.handle(event, envelope.seq)
+            has_output = has_output or is_output(event)
             match event:
                 case ev.ProcessStatus(state="started"):
                     began = datetime.fromisoformat(envelope.ts).timestamp()
                 case ev.History(state="began"):
                     imported = True
                 case ev.History(state="ended") if imported:
-                    imported = False
+                    imported = has_output = False
                     piece.said.extend(searched(folded.parts))
                     folded = Conversation()
                     piece = replace(piece, seq=envelope.seq)
                 case ev.Complete() if not imported:
                     piece.said.extend(searched(folded.parts))
                     answer = answer_of(session.session, shown.model, envelope.ts, event)
-                    piece.answers.append(answer._replace(began=began))
-                    began = answer.at
+                    if asked_model(event.data, has_output=has_output):
+                        piece.answers.append(answer._replace(began=began))
+                    began, has_output = answer.at, False
                     folded = Conversation()
                     piece = replace(piece, seq=envelope.seq)
                     if len(piece.said) >= PIECE:

@@ -186,8 +186,9 @@ class CompleteData(Value, frozen=True, kw_only=True):
     all_tokens: TokenSums | None = None
     """Tokens of everything in `cost_usd`, including subagents, compaction and helper models. Absent if the
     four fields above have them all, or if they are unknown."""
-    tokens_of: Literal["last_call"] | None = None
-    """Set if the token fields above are less than the turn's: the agent counts only the last call of the model."""
+    tokens_of: Literal["last_call", "lines"] | None = None
+    """Set if the token fields above may be less than the turn's. `last_call`: the agent counts only the last call of the model.
+    `lines`: the CLI began the next turn without a result of this one. The next turn's `cost_usd` contains its cost."""
     total_input_tokens: int | None = None
     """Tokens sent by the CLI process up to now, cached ones not included."""
     total_output_tokens: int | None = None

@@ -894,8 +894,11 @@ export interface CompleteData {
    * four fields above have them all, or if they are unknown.
    */
   all_tokens?: TokenSums;
-  /** Set if the token fields above are less than the turn's: the agent counts only the last call of the model. */
-  tokens_of?: "last_call";
+  /**
+   * Set if the token fields above may be less than the turn's. `last_call`: the agent counts only the last call of the model.
+   * `lines`: the CLI began the next turn without a result of this one. The next turn's `cost_usd` contains its cost.
+   */
+  tokens_of?: "last_call" | "lines";
   /** Tokens sent by the CLI process up to now, cached ones not included. */
   total_input_tokens?: number;
   /** Tokens received by the CLI process up to now. */

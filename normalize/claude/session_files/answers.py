@@ -14,7 +14,7 @@ from turnwire.normalize.claude.conversation import SYNTHETIC
 from turnwire.normalize.common.times import moment
 from turnwire.normalize.recordings.session_files import Answer, ConversationSummary, Estimate, TokenCounts
 from turnwire.protocol.claude.session_lines import CostState, LineFields, LineHead, MessageHead, Tokens
-from turnwire.protocol.quantities import amount
+from turnwire.protocol.quantities import SAME_MONEY, amount
 
 _WEIGHTS = (1.0, 5.0, 0.1, 1.25, 0.75)
 """Relative cost of tokens for a model without known prices, in units of one sent token: sent, written, read from the cache,
@@ -23,9 +23,6 @@ written to the cache, and the surcharge for one hour in the cache.
 
 _SEARCH_USD = 0.01
 """Dollars for one web search, in addition to its tokens."""
-
-_NEAR = 1e-6
-"""Dollars by which two sums of the same prices may differ."""
 
 
 class _Seen(Struct, frozen=True, gc=False):
@@ -192,7 +189,7 @@ class Answers:
                 answer.cost_usd or 0.0 for answer, seen in answers if seen.totals < len(self._totals)
             )
             rest = round(_sum(self._totals) - counted, 10)
-            summary.other_cost_usd = rest if rest > _NEAR else 0.0
+            summary.other_cost_usd = rest if rest > SAME_MONEY else 0.0
         else:
             shares = [one.cost_usd or 0.0 for one in summary.answers if one.is_share and not one.is_copy]
             summary.shared_usd = round(sum(shares), 10)
@@ -222,7 +219,7 @@ class Answers:
         return found
 
     def _is(self, told: float, price: float | None) -> bool:
-        return price is not None and abs(price - told) <= _NEAR
+        return price is not None and abs(price - told) <= SAME_MONEY
 
     def _plain_name(self, model: str) -> str:
         name = self._names.get(model)

@@ -47,6 +47,11 @@ class OpenTurn:
         return self.command or self.interrupted or self.error is not None or (self.said and not self.calls)
 
     @property
+    def done(self) -> bool:
+        """Return whether the turn ended on its own."""
+        return self.finished and not self.interrupted
+
+    @property
     def settled(self) -> bool:
         """Return whether the turn is complete, though no prompt follows yet."""
         has_ended = self.ends_in_text and self.stop_reason in _LAST
@@ -64,7 +69,9 @@ class OpenTurn:
         self.calls.update(block.id for block in head.blocks if block.type == "tool_use" and block.id)
 
     def cost(self, costs: dict[str, float | None]) -> float | None:
-        """Return the cost of the turn's answers. `costs` is by answer key; None if one of them is unknown."""
+        """Return the cost of the turn's answers. `costs` is by answer key; None if one of them, or any answer, is unknown."""
+        if not (self.used or self.done):
+            return None
         shares = [costs.get(key) for key in self.used]
         known = [share for share in shares if share is not None]
         return sum(known, 0.0) if len(known) == len(shares) else None
@@ -82,19 +89,18 @@ class OpenTurn:
             if of_main:
                 rounds += 1
                 main = [before + count for before, count in zip(main, counts, strict=True)]
-        done = self.finished and not self.interrupted
         wire: dict[str, Any] = {
             "type": "result",
-            "subtype": "success" if done else "error_during_execution",
+            "subtype": "success" if self.done else "error_during_execution",
             "is_error": self.error is not None,
             "result": self.error,
             "api_error_status": self.status,
-            "terminal_reason": None if done else "aborted_streaming",
-            "num_turns": rounds,
+            "terminal_reason": None if self.done else "aborted_streaming",
             "stop_reason": self.stop_reason,
-            "usage": dict(zip(_USAGE, main, strict=True)),
             "origin": {"kind": "task-notification"} if self.woken else None,
         }
+        if self.used or self.done:
+            wire["num_turns"], wire["usage"] = rounds, dict(zip(_USAGE, main, strict=True))
         ended = self.ended if self.ended is not None else at
         if self.began is not None and ended is not None:
             wire["duration_ms"] = max(round((ended - self.began) * 1000), 0)

@@ -141,6 +141,7 @@ def withheld(state: ClaudeState, turn: Turn) -> list[AgentEvent]:
         prompts=[*turn.prompts] or None,
         origin=turn.origin,
     )
+    data = replace(_by_lines(state, data), tokens_of="lines")
     return [*events, *_complete(state, turn, data, None)]
 
 
@@ -177,7 +178,7 @@ def _process_over(state: ClaudeState, end: Ended) -> list[AgentEvent]:
         )
         code = turn.failure.code if turn.failure and turn.failure.code else outcome
         error = Error(**state.place.here, error="; ".join(errors), code=code) if is_error else None
-        events += _complete(state, turn, data, error)
+        events += _complete(state, turn, _by_lines(state, data), error)
     events += [Withdrawn(**state.place.here, prompt=uuid) for uuid in state.prompts.forget()]
     events.append(replace(exited(state.place.session_id, end), operation_id=state.place.here["operation_id"]))
     state.tasks.forget()
@@ -215,6 +216,19 @@ def _text(state: ClaudeState, turn: Turn, message: Result) -> list[AgentEvent]:
         MessageChunk(**state.place.here, message_id=message.uuid, block_index=0, text=piece, source="result")
         for piece in pieces(text)
     ]
+
+
+def _by_lines(state: ClaudeState, data: CompleteData) -> CompleteData:
+    """Add the tokens that the lines of a turn without a result tell."""
+    bill = state.costs.bill_lines()
+    return replace(
+        data,
+        input_tokens=bill.input_tokens,
+        output_tokens=bill.output_tokens,
+        cache_read_input_tokens=bill.cache_read_input_tokens,
+        cache_creation_input_tokens=bill.cache_creation_input_tokens,
+        all_tokens=bill.all_tokens,
+    )
 
 
 def _complete(state: ClaudeState, turn: Turn, data: CompleteData, error: Error | None) -> list[AgentEvent]:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from recordings import Recording, recording, recordings
-from tests.normalize.lines import Talk, assistant, init, result, text
+from tests.normalize.lines import Talk, assistant, init, result, text, tool_use, user
 from turnwire.normalize import events as ev
 from turnwire.normalize.claude.core import ClaudeCore
 from turnwire.normalize.inputs import Received
@@ -131,3 +131,104 @@ def test_a_compaction_took_tokens() -> None:
         if isinstance(event, ev.Complete)
     ]
     assert any(one.all_tokens is not None and (one.all_tokens.output_tokens or 0) > 0 for one in data)
+
+
+def test_a_turn_without_a_result_tells_the_tokens_of_its_lines_each_message_once() -> None:
+    talk = Talk()
+    talk.hears(
+        init(),
+        assistant(text("a"), id="x1", usage={"input_tokens": 30, "output_tokens": 1}),
+        assistant(tool_use("t1", "Task"), id="x1", usage={"input_tokens": 30, "output_tokens": 8}),
+        assistant(text("b"), id="x2", parent="t1", usage={"input_tokens": 500, "output_tokens": 9}),
+        assistant(text("No."), id="x3", model="<synthetic>", usage={"input_tokens": 7, "output_tokens": 7}),
+    )
+    talk.ends()
+    data = talk.last("complete")["data"]
+    assert (data["input_tokens"], data["output_tokens"], data.get("cost_usd")) == (30, 8, None)
+    assert (data["all_tokens"]["input_tokens"], data["all_tokens"]["output_tokens"]) == (530, 17)
+
+
+def test_a_streamed_message_that_the_process_did_not_survive_has_the_tokens_of_its_stream() -> None:
+    def stream(event: Sums, parent: str | None = None) -> Sums:
+        return {"type": "stream_event", "event": event, "session_id": "s", "parent_tool_use_id": parent}
+
+    def start(name: str, usage: Sums) -> Sums:
+        return {"type": "message_start", "message": {"id": name, "model": "claude-opus-5-5", "usage": usage}}
+
+    talk = Talk()
+    talk.hears(
+        init(),
+        assistant(tool_use("t9", "Task"), id="y0"),
+        stream(start("y1", {"input_tokens": 40, "output_tokens": 1, "cache_read_input_tokens": 6})),
+        stream(
+            {"type": "message_delta", "delta": {"stop_reason": "tool_use"}, "usage": {"output_tokens": 21}}
+        ),
+        stream(start("y2", {"input_tokens": 3, "output_tokens": 2}), "t9"),
+    )
+    talk.ends()
+    data = talk.last("complete")["data"]
+    assert (data["input_tokens"], data["output_tokens"], data["cache_read_input_tokens"]) == (40, 21, 6)
+    assert data["all_tokens"]["input_tokens"] == 43
+
+
+def test_a_turn_whose_lines_have_no_tokens_tells_none() -> None:
+    talk = Talk()
+    talk.hears(init(), assistant(text("a"), usage={"input_tokens": 0, "output_tokens": 0}))
+    talk.ends()
+    assert "input_tokens" not in talk.last("complete")["data"]
+
+
+def test_a_result_that_counts_nothing_of_a_turn_that_broke_off_leaves_its_lines_to_tell() -> None:
+    talk = Talk()
+    talk.hears(
+        init(),
+        assistant(text("a"), usage={"input_tokens": 30, "output_tokens": 4}),
+        result(
+            None, "error_during_execution", usage=own(0, 0), modelUsage={}, total_cost_usd=0.0,
+            terminal_reason="aborted_streaming",
+        ),
+    )  # fmt: skip
+    data = talk.last("complete")["data"]
+    assert (data["input_tokens"], data["output_tokens"]) == (30, 4)
+    assert (data.get("cost_usd"), data["total_cost_usd"]) == (None, 0.0)
+
+
+def test_the_next_totals_of_a_process_are_told_without_the_tokens_of_a_turn_that_had_no_result() -> None:
+    talk = Talk()
+    talk.says(user("go", uuid="p1"))
+    talk.hears(
+        init("2.1.101"),
+        assistant(text("a"), id="z1", usage={"input_tokens": 30, "output_tokens": 4}),
+        init("2.1.101"),
+    )
+    first = talk.last("complete")["data"]
+    assert (first["input_tokens"], first["tokens_of"], first.get("cost_usd")) == (30, "lines", None)
+    talk.hears(
+        assistant(text("b"), id="z2", usage={"input_tokens": 50, "output_tokens": 6}),
+        result("b", usage=own(50, 6), modelUsage={"opus": used(80, 10)}, total_cost_usd=0.3),
+    )
+    second = talk.last("complete")["data"]
+    assert (second["input_tokens"], second["cost_usd"], second.get("all_tokens")) == (50, 0.3, None)
+
+
+def test_totals_that_do_not_have_the_tokens_of_a_turn_without_a_result_are_told_whole() -> None:
+    talk = Talk()
+    talk.says(user("go", uuid="p1"))
+    talk.hears(
+        init("2.1.101"),
+        assistant(text("a"), id="z1", usage={"input_tokens": 300, "output_tokens": 4}),
+        init("2.1.101"),
+        assistant(text("b"), id="z2", usage={"input_tokens": 50, "output_tokens": 6}),
+        result("b", usage=own(50, 6), modelUsage={"opus": used(60, 10)}, total_cost_usd=0.3),
+    )
+    assert talk.last("complete")["data"]["all_tokens"]["input_tokens"] == 60
+
+
+def test_a_total_that_is_a_float_less_than_before_costs_nothing_more() -> None:
+    talk = Talk()
+    usage = own(1, 1)
+    talk.hears(init("2.0.14"), assistant(text("a")), result("a", usage=usage, total_cost_usd=0.1 + 0.2))
+    talk.hears(
+        init("2.0.14"), assistant(text("b"), id="m2"), result("b", uuid="r2", usage=usage, total_cost_usd=0.3)
+    )
+    assert talk.last("complete")["data"]["cost_usd"] == 0.0

@@ -21,10 +21,14 @@ def of_session(summary: SessionSummary | None, facts: Facts) -> list[str]:
         of = f" of {context.context_window_size:,}" if context.context_window_size else ""
         lines.append(f"Context        {context.context_window_used:,}{of} tokens")
     if (turn := facts.last_turn) is not None:
-        cost = "" if turn.cost_usd is None else f", ${turn.cost_usd:.2f}"
-        read = (turn.input_tokens or 0) + (turn.cache_read_input_tokens or 0)
-        written = turn.cache_creation_input_tokens or 0
-        lines.append(f"The last turn  {read + written:,} tokens in, {turn.output_tokens or 0:,} out{cost}")
+        told = []
+        if turn.input_tokens is not None or turn.output_tokens is not None:
+            read = (turn.input_tokens or 0) + (turn.cache_read_input_tokens or 0)
+            written = turn.cache_creation_input_tokens or 0
+            told.append(f"{read + written:,} tokens in, {turn.output_tokens or 0:,} out")
+        if turn.cost_usd is not None:
+            told.append(f"${turn.cost_usd:.2f}")
+        lines.append(f"The last turn  {', '.join(told) or 'tells no tokens'}")
     return lines or ["Nothing is known yet."]
 
 

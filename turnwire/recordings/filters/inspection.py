@@ -12,6 +12,7 @@ from typing import NamedTuple
 from msgspec import Struct, field
 
 from turnwire.normalize import events as ev
+from turnwire.normalize.common.endings import asked_model, is_output
 from turnwire.normalize.core import Stats
 from turnwire.normalize.events import AgentEvent, CompleteData
 from turnwire.normalize.families import model_calls, recorded_core
@@ -78,6 +79,8 @@ class Turn(Struct):
     result: ev.CompleteData | None = None
     estimated_usd: float | None = None
     """What it may have cost, by the prices of models; None where its cost is known, or some model's price is not."""
+    has_output: bool = False
+    """The model has written something."""
     calls: dict[str, Call] = field(default_factory=dict)
     """Calls of the model, by their ids."""
 
@@ -185,6 +188,7 @@ class Inspector:
             case ev.Complete():
                 self._complete(event, at)
             case _ if turn is not None:
+                turn.has_output = turn.has_output or is_output(event)
                 _within(turn, event, at)
             case _:
                 pass
@@ -192,12 +196,14 @@ class Inspector:
     def _complete(self, event: ev.Complete, at: float) -> None:
         report, share = self.report, event.data.cost_usd
         turn = self._open.pop(event.operation_id or "", None)
-        if share is None and turn is not None:
+        if share is None and event.data.tokens_of == "lines":
+            share = 0.0  # it is in the next turn's
+        elif share is None and turn is not None:
             turn.estimated_usd = share = self._estimate(turn, event.data, at)
             report.estimated_usd = round(report.estimated_usd + (share or 0.0), 10)
         if share is not None:
             report.cost_usd = round((report.cost_usd or 0.0) + share, 10)
-        elif event.data.total_cost_usd is not None or (turn is not None and turn.calls):
+        elif asked_model(event.data, has_output=turn is None or turn.has_output or bool(turn.calls)):
             report.cost_is_whole = False
         if turn is not None:
             turn.ended, turn.result = at, event.data

@@ -56,10 +56,10 @@ def _table(turn: Turn) -> Table:
         spent = turn.result
         table.add_row(
             "  cost",
-            (_dollars(turn.estimated_usd, "~$") or _no_price(bool(spent.output_tokens)))
+            (_dollars(turn.estimated_usd, "~$") or _no_price(_lacks_price(spent)))
             if spent.cost_usd is None
             else _dollars(spent.cost_usd, "$"),
-            f"{_tokens(spent)}, {_counted(spent.num_turns or 0, 'round')}",
+            _figures(spent),
         )
     now = turn.ended or turn.began
     for kind, spans in (("tool", turn.tools), ("asked", turn.asked)):
@@ -80,14 +80,23 @@ def _no_price(took_tokens: bool, before: str = "") -> str:
     return f"{before}price unknown" if took_tokens else ""
 
 
-def _tokens(spent: CompleteData) -> str:
-    """Return what a turn took, and how much of it was its own where others worked for it as well."""
-    whole = _told(spent.all_tokens or spent)
-    own = "" if spent.all_tokens is None else f"; by itself {_told(spent)}"
-    return f"{whole}{own}"
+def _lacks_price(spent: CompleteData) -> bool:
+    return bool(spent.output_tokens) and spent.tokens_of != "lines"
 
 
-def _told(spent: CompleteData | TokenSums) -> str:
+def _figures(spent: CompleteData) -> str:
+    """Return what a turn took, and how much of it was its own where others worked for it as well; nothing of what is unknown."""
+    own = _told(spent)
+    tokens = (
+        own if spent.all_tokens is None else "; by itself ".join(filter(None, (_told(spent.all_tokens), own)))
+    )
+    rounds = None if spent.num_turns is None else _counted(spent.num_turns, "round")
+    return ", ".join(filter(None, (tokens, rounds)))
+
+
+def _told(spent: CompleteData | TokenSums) -> str | None:
+    if spent.input_tokens is None and spent.output_tokens is None:
+        return None
     return f"{spent.input_tokens or 0} tokens in{_cached(spent)}, {spent.output_tokens or 0} out"
 
 
