@@ -25,9 +25,7 @@ def roots(spans: list[Span], name: str = "streamjson.prompt") -> list[Span]:
 
 
 async def prompted(frontend: Frontend, words: str, traceparent: str | None = None) -> ev.Complete:
-    await frontend.client.command(
-        commands.Prompt(session=frontend.session, text=words, traceparent=traceparent)
-    )
+    await frontend.client.prompt(frontend.session, words, traceparent=traceparent)
     return await frontend.turn()
 
 

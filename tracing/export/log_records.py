@@ -5,7 +5,6 @@ are in development there; they are documented, and are the only way.
 """
 
 import logging
-import sys
 from collections.abc import Callable, Sequence
 
 from opentelemetry._logs import LogRecord, SeverityNumber
@@ -13,7 +12,6 @@ from opentelemetry.context import Context
 from opentelemetry.sdk._logs import LoggerProvider
 from opentelemetry.sdk._logs.export import (
     BatchLogRecordProcessor,
-    ConsoleLogRecordExporter,
     LogRecordExporter,
     SimpleLogRecordProcessor,
 )
@@ -46,14 +44,14 @@ class LogExport(logging.Handler):
     def __init__(
         self,
         version: str,
-        current: Callable[[str], Span | None],
+        current: Callable[[str | None], Span | None],
         exporters: Sequence[LogRecordExporter] | None = None,
     ) -> None:
         """Start to export.
 
         Args:
             version: turnwire's version.
-            current: returns a session's current span, whose trace its log records belong to.
+            current: returns a session's current span, whose trace its log records belong to; of a line without a session for None.
             exporters: replace those of OTEL_LOGS_EXPORTER, and export without delay.
 
         Raises:
@@ -67,9 +65,7 @@ class LogExport(logging.Handler):
         for exporter in exporters or ():
             self._provider.add_log_record_processor(SimpleLogRecordProcessor(exporter))
         for make in () if exporters is not None else load_exporters("LOGS"):
-            # Standard output may be a protocol of ours (`turnwire stdio`, `turnwire runner`, events as lines).
-            exporter = make(out=sys.stderr) if make is ConsoleLogRecordExporter else make()
-            self._provider.add_log_record_processor(BatchLogRecordProcessor(exporter))
+            self._provider.add_log_record_processor(BatchLogRecordProcessor(make()))
         self._logger = self._provider.get_logger("turnwire", version, schema_url=SCHEMA_URL)
         OURS.addHandler(self)
 
@@ -103,7 +99,7 @@ class LogExport(logging.Handler):
         if record.exc_info and record.exc_info[0] is not None:
             attributes["exception.type"] = record.exc_info[0].__qualname__
         session = attributes.get("session")
-        span = self._current(session) if isinstance(session, str) else None
+        span = self._current(session if isinstance(session, str) else None)
         return LogRecord(
             timestamp=round(record.created * 1e9),
             context=context_of(span) or Context(),

@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from importlib import import_module
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 from opentelemetry.context import Context
@@ -241,10 +241,7 @@ def load_processor(name: str) -> SpanProcessor:
 
 def trace_exporters() -> list[SpanExporter]:
     """Return the exporters that OTEL_TRACES_EXPORTER names; raises TracingError."""
-    # Standard output may be a protocol of ours (`turnwire stdio`, `turnwire runner`, events as lines).
-    return [
-        make(out=sys.stderr) if make is ConsoleSpanExporter else make() for make in load_exporters("TRACES")
-    ]
+    return [make() for make in load_exporters("TRACES")]
 
 
 def try_exporters(timeout_s: float) -> str | None:
@@ -255,9 +252,9 @@ def try_exporters(timeout_s: float) -> str | None:
     """
     said = listen()
     for make in load_exporters("TRACES"):
-        if make is ConsoleSpanExporter:
-            continue
         exporter = make(timeout=timeout_s)
+        if isinstance(exporter, ConsoleSpanExporter):
+            continue
         try:
             if exporter.export([]) is not SpanExportResult.SUCCESS:
                 return said.taken()
@@ -279,8 +276,26 @@ def load_exporters(signal: Signal) -> list[Callable[..., Any]]:
                 f"OTEL_{signal}_EXPORTER names {name!r}, which no installed package provides; "
                 f"there are none, otlp, {', '.join(sorted(set(known) - {'otlp'}))}"
             )
-        found.append(known[registered].load())
+        found.append(_checked(signal, name, known[registered]))
     return found
+
+
+def _checked(signal: Signal, name: str, point: EntryPoint) -> Callable[..., Any]:
+    """Return the exporter's class. An exporter that cannot be made raises TracingError."""
+    make = point.load()
+
+    def made(**options: object) -> Any:
+        # Standard output may be a protocol of ours (`turnwire stdio`, `turnwire runner`, events as lines).
+        told = {"out": sys.stderr} if name == "console" else options
+        try:
+            return make(**told)
+        except Exception as error:
+            raise TracingError(
+                f"the exporter {name!r} of OTEL_{signal}_EXPORTER cannot be made as its variables say "
+                f"({type(error).__name__}: {error}). Correct the variable"
+            ) from error
+
+    return made
 
 
 def resource(version: str) -> Resource:

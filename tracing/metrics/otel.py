@@ -3,13 +3,11 @@
 The SDK's reader exports from a thread of its own, every OTEL_METRIC_EXPORT_INTERVAL.
 """
 
-import sys
 from collections.abc import Callable, Iterable, Sequence
 
 from opentelemetry.metrics import CallbackOptions, Observation
 from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.metrics.export import (
-    ConsoleMetricExporter,
     MetricReader,
     PeriodicExportingMetricReader,
 )
@@ -26,11 +24,7 @@ CLOSE_S = 1.5
 
 def metric_readers() -> list[MetricReader]:
     """Return readers for the exporters that OTEL_METRICS_EXPORTER names; raises TracingError."""
-    return [
-        # Standard output may be a protocol of ours (`turnwire stdio`, `turnwire runner`, events as lines).
-        PeriodicExportingMetricReader(make(out=sys.stderr) if make is ConsoleMetricExporter else make())
-        for make in load_exporters("METRICS")
-    ]
+    return [PeriodicExportingMetricReader(make()) for make in load_exporters("METRICS")]
 
 
 class OtelMeter:

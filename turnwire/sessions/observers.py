@@ -39,8 +39,19 @@ REASON_S = 0.15
 class Observers:
     """Makes the taps of each session, and closes what they write to."""
 
-    def __init__(self, settings: Settings, metrics: Metrics) -> None:
-        """Raises RecordingError and TracingError."""
+    def __init__(self, settings: Settings, metrics: Metrics, *, is_alone: bool = False) -> None:
+        """Check what is configured.
+
+        Args:
+            settings: turnwire's settings.
+            metrics: counts what is measured.
+            is_alone: the process has one session, so that all its log lines are of that session.
+
+        Raises:
+            RecordingError: the folder of recordings cannot be written.
+            TracingError: a configured exporter is unavailable.
+        """
+        self._is_alone = is_alone
         if settings.record:
             check_folder(settings.record_dir)
         self._settings = settings
@@ -67,8 +78,11 @@ class Observers:
         self._makers[session] = maker
         return [tap.on_input]
 
-    def _current(self, session: str) -> Span | None:
-        maker = self._makers.get(session)
+    def _current(self, session: str | None) -> Span | None:
+        """Return the span of now of a session; of a line without one, that of the only session of the process."""
+        if session is None and self._is_alone:
+            session = next(iter(self._makers.keys()), None)
+        maker = None if session is None else self._makers.get(session)
         return None if maker is None else maker.current
 
     def send_soon(self) -> None:
@@ -161,7 +175,7 @@ class _Observer:
             self._ended = True
 
 
-def _log_export(current: Callable[[str], Span | None]) -> "LogExport":
+def _log_export(current: Callable[[str | None], Span | None]) -> "LogExport":
     from turnwire.tracing.export.log_records import LogExport  # noqa: PLC0415 - nothing of OpenTelemetry is imported while it is off
 
     return LogExport(VERSION, current)

@@ -105,13 +105,15 @@ class Requests(ABC):
         *,
         attachments: Sequence[commands.Attachment] = (),
         priority: Literal["now", "next", "later"] = "next",
+        traceparent: str | None = None,
     ) -> str:
-        """Say something to the agent and return the prompt's UUID."""
+        """Say something to the agent and return the prompt's UUID. traceparent: the caller's span (W3C), above the turn's."""
         command = commands.Prompt(
             session=session,
             text=text,
             attachments=list(attachments) or None,
             priority=priority,
+            traceparent=traceparent,
         )
         return (await self.command(command)).prompt
 

@@ -40,6 +40,32 @@ def test_a_wrong_call_is_one_sentence_and_starts_nothing(
     assert (words in said.err, said.err.count("\n")) == (True, 1)
 
 
+@pytest.mark.parametrize(
+    ("variables", "words"),
+    [
+        ({"OTEL_TRACES_EXPORTER": "otlp", "OTEL_EXPORTER_OTLP_PROTOCOL": "http/json"}, "'http/json'"),
+        ({"OTEL_LOGS_EXPORTER": "otlp", "OTEL_EXPORTER_OTLP_PROTOCOL": "http/json"}, "'http/json'"),
+        ({"OTEL_TRACES_EXPORTER": "otlp", "OTEL_EXPORTER_OTLP_COMPRESSION": "zip"}, '"zip"'),
+        ({"OTEL_METRICS_EXPORTER": "otlp", "OTEL_EXPORTER_OTLP_COMPRESSION": "zip"}, '"zip"'),
+        ({"TURNWIRE_RECORD": "1", "TURNWIRE_RECORD_DIR": "/proc/nowhere"}, "/proc/nowhere"),
+    ],
+)
+def test_what_cannot_be_observed_is_one_line_and_the_agent_is_relayed(
+    tmp_path: Path, variables: dict[str, str], words: str
+) -> None:
+    program = tmp_path / "cli"
+    program.write_text('#!/bin/sh\necho \'{"type":"keep_alive"}\'\nexit 7\n')
+    program.chmod(0o755)
+    config = tmp_path / "turnwire.toml"
+    config.write_text(f'[agents]\nunder = ["{program}"]\n')
+    env = environment(tmp_path / "home", **variables)
+    done = ran(["stdio", "--agent=under", f"--config={config}"], env=env, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (7, b'{"type":"keep_alive"}\n')
+    (line,) = done.stderr.decode().splitlines()
+    assert line.startswith("turnwire: ")
+    assert words in line
+
+
 def test_the_version_is_the_clis_own_and_so_is_its_exit_code(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -132,7 +132,13 @@ def _observer(settings: Settings, agent: Agent) -> Iterator[tuple["Observed | No
     from turnwire.tracing.spans.genai_facts import configured_provider  # noqa: PLC0415 - as above
 
     logs.tell_first(DELIVERY)
-    observers = Observers(settings, Metrics())
+    try:
+        observers = Observers(settings, Metrics(), is_alone=True)
+    except TurnwireError as error:
+        # the variables are often those of the agent's own telemetry
+        sys.stderr.write(f"turnwire: {error}. The session goes on without traces and recording\n")
+        yield None, {}
+        return
     session = f"stdio-{uuid4()}"
     taps = observers.for_session(session, agent.name)
     observed = Observed(taps, on_turn_ended=observers.send_soon)
