@@ -70,13 +70,19 @@ def open_session(
     family = FAMILIES[options.family]
     for option in impossible(options, family.capabilities(options.version)):
         raise CommandError(option, f"an agent that speaks {family.name} cannot do this; leave it out")
-    if options.sandbox.level == "off":
+    if options.sandbox.level == "off" and not _has_notes(options):
         return family.open(options, core=core, watchdog=watchdog, audit=audit, grants=grants, notify=notify)
     return _in_sandbox(
         options,
         notify,
         partial(family.open, core=core, watchdog=watchdog, audit=audit, grants=grants, notify=notify),
     )
+
+
+def _has_notes(options: SessionOptions) -> bool:
+    """Tell whether sandboxes run, or were killed and have left files in workspaces."""
+    notes = options.sandbox.notes
+    return notes is not None and Path(notes).is_dir() and any(Path(notes).iterdir())
 
 
 def added_folders(options: SessionOptions) -> list[str]:
@@ -91,7 +97,7 @@ async def _in_sandbox(
     notify: Notify,
     run: Callable[[SessionOptions], AbstractAsyncContextManager[AgentSession]],
 ) -> AsyncIterator[AgentSession]:
-    """Run an agent in a sandbox; raises SandboxUnavailable where there can be none."""
+    """Run an agent in its sandbox, if it has one, after files of killed ones are set aside; raises SandboxUnavailable where there can be none."""
     from turnwire.adapter.sandbox.sandbox import open_sandbox  # noqa: PLC0415 - few sessions have one
 
     program = find_program(options.executable[0], options.environment) if options.executable else ""

@@ -9,8 +9,9 @@ from typing import Any, get_args, get_origin
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
+from turnwire._runtime.state_directory import state_directory
 from turnwire.config.known_agents import KNOWN
-from turnwire.config.settings import Settings, state_directory
+from turnwire.config.settings import Settings
 from turnwire.config.trust import HARMLESS
 from turnwire.hub.schema.field_docs import model_docs
 from turnwire.normalize.vocabulary import ACTS, FOLDERS

@@ -3,9 +3,13 @@
 A mount cannot hold a place that is missing, and one deep in the workspace would keep its folders from being moved. So these places are looked at
 before and after. What is new or changed goes to a name beside it that nothing loads, and a file that was there comes back. A file that a commit
 had before the session, at the same place, is none of the agent's: a checkout brings such files.
+
+A note on disk tells what was there before. It is locked as long as the session runs. Should turnwire be killed, the next session of any folder
+finds the note without its lock, and sets aside what is new.
 """
 
 import asyncio
+import fcntl
 import hashlib
 import logging
 import os
@@ -15,6 +19,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+import msgspec
 from msgspec import Struct
 
 from turnwire.adapter.workspace.git import Git, GitRefused, shown_paths
@@ -36,6 +41,8 @@ MOST_COMMITS = 200
 
 GIT_S = 20.0
 """Seconds that git may take."""
+
+_NOTE = ".note"
 
 SKIPPED = frozenset({".git", "node_modules"})
 
@@ -122,6 +129,20 @@ def _below(root: str, places: Sequence[str]) -> Iterator[str]:
                 yield os.path.relpath(os.path.join(folder, name), root)
 
 
+class _Note(Struct, frozen=True, kw_only=True):
+    """What is known before a session, as a file."""
+
+    root: str
+    table: LoadedPlaces
+    held: Sequence[str]
+    free: frozenset[str]
+    before: Mapping[str, _File]
+    """Each byte of a path is one character."""
+    commits: Sequence[str]
+    environment: Mapping[str, str]
+    """What git needs."""
+
+
 class Planted:
     """What is in such places of one workspace, from before a session to its end."""
 
@@ -133,13 +154,30 @@ class Planted:
         self._free = free
         self._before: Files = {}
         self._commits: Sequence[str] = ()
+        self._noted: tuple[str, int] | None = None
+        """The note, and the descriptor that locks it."""
 
-    async def look(self, environment: Mapping[str, str]) -> None:
-        """See what is there before the session."""
+    @classmethod
+    def of_note(cls, note: _Note) -> "Planted":
+        """Take up what another process has seen."""
+        planted = cls(note.root, note.table, note.held, note.free)
+        planted._before = {os.fsdecode(path.encode("latin-1")): file for path, file in note.before.items()}
+        planted._commits = note.commits
+        planted._git = Git(Path(note.root), note.environment)
+        return planted
+
+    async def look(self, environment: Mapping[str, str], notes: str | None = None) -> None:
+        """See what is there before the session, and note it in a folder of notes. Raises OSError."""
         self._before = await asyncio.to_thread(lambda: _files_in(self._root, self._places()))
-        self._git = Git(
-            Path(self._root), {name: environment[name] for name in ("HOME", "PATH") if name in environment}
-        )
+        given = {name: environment[name] for name in ("HOME", "PATH") if name in environment}
+        self._git = Git(Path(self._root), given)
+        await self._read_commits()
+        if notes is not None:
+            before = {os.fsencode(path).decode("latin-1"): file for path, file in self._before.items()}
+            note = _Note(root=self._root, table=self._table, held=self._held, free=self._free, before=before, commits=self._commits, environment=given)  # fmt: skip
+            self._noted = await asyncio.to_thread(_write_note, notes, note)
+
+    async def _read_commits(self) -> None:
         with suppress(GitRefused, TimeoutError):
             async with asyncio.timeout(GIT_S):
                 listed = await self._git.tells(
@@ -164,7 +202,17 @@ class Planted:
         return any(path == one or path.startswith(f"{one}/") for one in self._held)
 
     async def set_aside(self) -> str | None:
-        """Set aside what is new; return what to tell people of it, None where there is nothing."""
+        """Set aside what is new, and drop the note; return what to tell people of it, None where there is nothing."""
+        said = await self._set_aside()
+        if self._noted is not None:
+            path, number = self._noted
+            with suppress(FileNotFoundError):
+                os.unlink(path)
+            os.close(number)
+            self._noted = None
+        return said
+
+    async def _set_aside(self) -> str | None:
         places = await asyncio.to_thread(self._places)
         now = await asyncio.to_thread(_files_in, self._root, places)
         new = {
@@ -237,6 +285,51 @@ class Planted:
                 f"These could not be set aside: {shown_paths(failed)}. Delete them before you work there."
             )
         return " ".join(said)
+
+
+def has_notes(folder: str | None) -> bool:
+    """Tell whether there are notes of sessions, running or not."""
+    try:
+        return folder is not None and any(one.endswith(_NOTE) for one in os.listdir(folder))
+    except OSError:
+        return False
+
+
+async def set_aside_after_kill(folder: str | None) -> list[str]:
+    """Set aside what sessions have left whose turnwire was killed; return what to tell people of it."""
+    said = []
+    for name in sorted(os.listdir(folder)) if folder is not None and has_notes(folder) else ():
+        if not name.endswith(_NOTE):
+            continue
+        path = f"{folder}/{name}"
+        with suppress(OSError):
+            number = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
+            try:
+                fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                note = msgspec.json.decode(await asyncio.to_thread(Path(path).read_bytes), type=_Note)
+                if told := await Planted.of_note(note).set_aside():
+                    said.append(told)
+                os.unlink(path)
+            except msgspec.MsgspecError as error:
+                log.warning("a note of a sandbox cannot be read", extra={"file": path, "reason": str(error)})
+            finally:
+                os.close(number)
+    return said
+
+
+def _write_note(folder: str, note: _Note) -> tuple[str, int]:
+    Path(folder).mkdir(mode=0o700, parents=True, exist_ok=True)
+    path = f"{folder}/{uuid.uuid4().hex}{_NOTE}"
+    number = os.open(f"{path}.new", os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(number, fcntl.LOCK_EX)
+        with open(number, "wb", closefd=False) as file:
+            file.write(msgspec.json.encode(note))
+        os.rename(f"{path}.new", path)
+    except BaseException:
+        os.close(number)
+        raise
+    return path, number
 
 
 def _is_in(path: str, place: str) -> bool:

@@ -27,7 +27,7 @@ from turnwire.adapter.sandbox.environment import kept_outside
 from turnwire.adapter.sandbox.gate import HostGate
 from turnwire.adapter.sandbox.own_files import set_aside
 from turnwire.adapter.sandbox.parts import OwnParts
-from turnwire.adapter.sandbox.planted import Planted
+from turnwire.adapter.sandbox.planted import Planted, set_aside_after_kill
 from turnwire.adapter.sandbox.ports import NoPort, SandboxPorts
 from turnwire.adapter.sandbox.profile import HELD, SAME_FOLDER, Profile, build_profile
 from turnwire.adapter.sandbox.proxy import HEAD_LIMIT, Proxy
@@ -227,6 +227,8 @@ async def open_sandbox(
 
     The arguments are those of build_profile, and `tell`: called at the end if files were set aside, with a text for people.
     """
+    for told in await set_aside_after_kill(settings.notes):
+        tell(told)
     if settings.level == "off":
         yield None
         return
@@ -248,16 +250,17 @@ async def open_sandbox(
             copies = Copies(profile.copied, profile.roots)
             begun.callback(copies.close)
             make(profile)
+            begun.callback(unmake, profile)
+            planted = Planted(
+                profile.workspace,
+                profile.loads,
+                profile.protected,
+                frozenset(map(os.path.normpath, settings.unprotected)),
+            )
+            await planted.look(environment, settings.notes)
             begun.pop_all()
     except (OSError, ValueError) as error:
         raise SandboxUnavailable(f"there can be no sandbox for this session: {error}") from None
-    planted = Planted(
-        profile.workspace,
-        profile.loads,
-        profile.protected,
-        frozenset(map(os.path.normpath, settings.unprotected)),
-    )
-    await planted.look(environment)
     identity = await _identity(profile, environment)
     temporary = tempfile.mkdtemp(prefix="turnwire-") if sys.platform == "darwin" else None
     async with TaskOwner() as tasks:

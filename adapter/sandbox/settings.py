@@ -34,6 +34,8 @@ class SandboxSettings(Struct, frozen=True, kw_only=True):
     """How its places are divided between projects: place below its home directory -> rule (parts.py). Empty: all is shared."""
     loads: Sequence[str] = ()
     """Names and paths in the workspace from which programs start others by themselves; a folder ends in `/`. Empty: those of no agent."""
+    notes: str | None = None
+    """Folder of turnwire's own where running sandboxes note what was in a workspace before. None: after a kill nothing is set aside."""
     passes: Sequence[str] = ()
     """Names of variables, with wildcards, that the agent gets besides those that any program needs."""
     api_hosts: Sequence[str] = ()

@@ -4,6 +4,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from turnwire._runtime.state_directory import sandbox_notes
 from turnwire.adapter.sandbox.settings import SandboxSettings
 from turnwire.config.known_agents import divided_places, loaded_places
 from turnwire.normalize.vocabulary import SandboxLevel
@@ -17,6 +18,7 @@ def sandbox_settings(agent: "Agent", settings: "Settings", *, level: SandboxLeve
     """Return the sandbox settings of an agent."""
     return SandboxSettings(
         level=level,
+        notes=sandbox_notes(),
         writable=settings.sandbox_writable,
         readable=[*settings.sandbox_readable, *(own_packages() if agent.scripted else ())],
         unprotected=settings.sandbox_unprotected,

@@ -36,6 +36,7 @@ from pydantic_settings import (
     SettingsError,
 )
 
+from turnwire._runtime.state_directory import state_directory
 from turnwire.adapter.process.environment import REQUESTABLE
 from turnwire.config import secrecy
 from turnwire.config.agents import AgentSetting, add_agents
@@ -148,12 +149,6 @@ class SpanOptions(TypedDict):
 
 class ConfigurationError(TurnwireError):
     """The configuration is wrong. The message names the setting, its source, and its valid values."""
-
-
-def state_directory() -> Path:
-    """Return the default state directory: $XDG_STATE_HOME/turnwire, or ~/.local/state/turnwire."""
-    base = os.environ.get("XDG_STATE_HOME")
-    return (Path(base) if base else Path.home() / ".local" / "state") / "turnwire"
 
 
 def user_file() -> Path:

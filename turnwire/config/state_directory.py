@@ -13,7 +13,8 @@ from itertools import count
 from pathlib import Path
 
 from turnwire._runtime.private_files import make_private
-from turnwire.config.settings import Settings, state_directory
+from turnwire._runtime.state_directory import state_directory
+from turnwire.config.settings import Settings
 from turnwire.journal.base import JournalInUse, JournalUnavailable
 from turnwire.journal.plugins import REDIS, JournalOptions
 from turnwire.journal.sqlite.lock import FileLock

@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from turnwire._runtime.private_files import make_private, write_private
+from turnwire._runtime.state_directory import state_directory
 from turnwire.adapter.permissions.trials import SCRIPTED, Trial
 from turnwire.config.agents import Agent
 from turnwire.config.known_agents import KNOWN
-from turnwire.config.settings import state_directory
 from turnwire.normalize.vocabulary import CHANGES, FOLDERS
 
 FILE = "trials.json"

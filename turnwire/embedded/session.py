@@ -11,6 +11,7 @@ from uuid import uuid4
 
 from msgspec import structs
 
+from turnwire._runtime.state_directory import sandbox_notes
 from turnwire.adapter.families import FAMILIES
 from turnwire.adapter.families import open_session as run_agent
 from turnwire.adapter.options import CommandError, CommandOptions, SessionOptions
@@ -170,6 +171,7 @@ async def open_session(
         sandbox=structs.replace(
             started.sandbox,
             level=sandbox,
+            notes=sandbox_notes(),
             hosts=sandbox_hosts,
             parts={} if sandbox == "off" else divided_places(),
             loads=() if sandbox == "off" else loaded_places(),

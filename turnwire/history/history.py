@@ -9,7 +9,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from turnwire.config.settings import Settings, state_directory
+from turnwire._runtime.state_directory import state_directory
+from turnwire.config.settings import Settings
 from turnwire.history.conversation_text import folded
 from turnwire.history.export import ExportHeading, as_html, as_markdown
 from turnwire.history.folders import folders, running

@@ -1,6 +1,8 @@
 """What a sandboxed agent leaves where programs load it by themselves does not stay there, and people are told."""
 
+import asyncio
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -9,8 +11,9 @@ from pathlib import Path
 import pytest
 from sandboxes import nobody
 
+from recordings import ROOT
 from turnwire.adapter.process.cli import CliProcess
-from turnwire.adapter.sandbox.planted import Planted, loaded_in
+from turnwire.adapter.sandbox.planted import Planted, loaded_in, set_aside_after_kill
 from turnwire.adapter.sandbox.sandbox import open_sandbox
 from turnwire.adapter.sandbox.settings import SandboxSettings
 from turnwire.adapter.workspace.loaded import LOADED, LoadedPlaces
@@ -189,3 +192,67 @@ def test_each_agent_that_is_run_in_a_sandbox_says_what_it_loads() -> None:
     programs = {one.program for one in KNOWN.values() if one.loads}
     others = {"codex-acp": "codex", "claude-agent-acp": "claude"}
     assert {others.get(one.program, one.program) for one in KNOWN.values()} <= programs
+
+
+KILLED = """
+import asyncio, os, signal, sys
+from pathlib import Path
+from turnwire.adapter.process.cli import CliProcess
+from turnwire.adapter.sandbox.sandbox import open_sandbox
+from turnwire.adapter.sandbox.settings import SandboxSettings
+from turnwire.config.known_agents import loaded_places
+
+async def main():
+    home, work, notes = sys.argv[1:4]
+    given = {"HOME": home, "PATH": "/usr/local/bin:/usr/bin:/bin"}
+    settings = SandboxSettings(level="files", loads=loaded_places(), notes=notes)
+    async with open_sandbox(settings, workspace=Path(work), program="/bin/sh", environment=given) as sandbox:
+        script = "mkdir -p sub .opencode; echo evil >sub/.envrc; echo evil >.opencode/x.js; echo evil >sub/.npmrc; echo planted; cat"
+        process = await CliProcess.spawn(["/bin/sh", "-c", script], workspace=Path(work), environment=given, sandbox=sandbox)
+        await process.read()
+        os.kill(os.getpid(), signal.SIGKILL)
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("level", ["off", "files"])
+async def test_what_is_planted_when_turnwire_is_killed_is_set_aside_at_the_next_start(
+    house: House, tmp_path: Path, level: str
+) -> None:
+    notes, other = tmp_path / "notes", tmp_path / "home/other"
+    other.mkdir()
+    (house.work / "sub").mkdir()
+    (house.work / "sub/.npmrc").write_text("mine")
+    killed = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", KILLED, house.home, house.work, notes, cwd=ROOT
+    )
+    assert await killed.wait() == -signal.SIGKILL
+    told: list[str] = []
+    settings = SandboxSettings(level=level, loads=loaded_places(), notes=str(notes))  # type: ignore[arg-type]
+    opened = open_sandbox(
+        settings, workspace=other, program="/bin/sh", environment=house.environment, tell=told.append
+    )
+    async with opened:
+        assert not (house.work / "sub/.envrc").exists()
+        assert not (house.work / ".opencode").exists()
+        assert (house.work / "sub/.npmrc").read_text() == "mine"
+        (said,) = told
+        assert ".opencode" in said
+        assert str(house.work) in said
+    assert not list(notes.iterdir())
+
+
+async def test_what_a_session_that_runs_has_made_is_left_to_it(house: House, tmp_path: Path) -> None:
+    notes = str(tmp_path / "notes")
+    table = LoadedPlaces.of(LOADED)
+    running = Planted(str(house.work), table, (), frozenset())
+    await running.look(house.environment, notes)
+    (house.work / ".envrc").write_text("evil")
+    (tmp_path / "notes/broken.note").write_text("{")
+    assert await set_aside_after_kill(notes) == []
+    assert (house.work / ".envrc").exists()
+    assert ".envrc" in (await running.set_aside() or "")
+    assert [one.name for one in (tmp_path / "notes").iterdir()] == ["broken.note"]
+    assert await set_aside_after_kill(str(tmp_path / "none")) == []
