@@ -57,6 +57,7 @@ KEPT_BY_OTHERS = (
     KeptByAgent("gemini", b'"projectHash"'),
     KeptByAgent("kimi", b'"protocol_version"'),
     KeptByAgent("opencode", b'"directory"'),
+    KeptByAgent("pi", b'"session"'),
     KeptByAgent("qwen", b'"parentUuid"'),
 )
 """The agents whose files can be read."""

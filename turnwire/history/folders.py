@@ -62,7 +62,7 @@ def files_in(folder: Path) -> Iterator[SessionPath]:
 
     Claude Code and Droid have a folder for each project, Copilot one for each conversation. Gemini CLI and Qwen Code have `chats` in a
     project's folder. Codex has folders for year, month and day, and one for archived conversations. Cursor and Kimi Code have deeper ones.
-    A database has several conversations. Files that Codex has compressed are yielded like others.
+    A database has several conversations. Older versions of Gemini CLI wrote one object (`session-*.json`). Files that Codex has compressed are yielded like others.
     Links are not followed: they could lead out of what the settings allow.
     """
     entries = _entries(folder)
@@ -91,7 +91,8 @@ def _conversations(entries: Sequence[os.DirEntry[str]]) -> Iterator[SessionPath]
     notes = {entry.name.removesuffix(_NOTES): entry for entry in entries if entry.name.endswith(_NOTES)}
     for entry in entries:
         name = plain_name(entry.name)
-        if not name.endswith(".jsonl") or name.startswith("agent-"):
+        is_old_gemini = name.startswith("session-") and name.endswith(".json")
+        if not (name.endswith(".jsonl") or is_old_gemini) or name.startswith("agent-"):
             continue
         try:
             if not entry.is_file(follow_symlinks=False):

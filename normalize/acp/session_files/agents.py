@@ -10,12 +10,13 @@ from turnwire.normalize.acp.session_files.files import ConversationFiles
 from turnwire.normalize.acp.session_files.gemini import GeminiFiles
 from turnwire.normalize.acp.session_files.kimi import KimiFiles
 from turnwire.normalize.acp.session_files.opencode import OpenCodeFiles
+from turnwire.normalize.acp.session_files.pi import PiFiles
 from turnwire.normalize.acp.session_files.qwen import QwenFiles
 
 RECORDS: Mapping[str, ConversationFiles] = {
     files.agent: files
     for files in (
-        CodexFiles(), CopilotFiles(), CursorFiles(), DroidFiles(), GeminiFiles(), KimiFiles(), OpenCodeFiles(), QwenFiles(),
+        CodexFiles(), CopilotFiles(), CursorFiles(), DroidFiles(), GeminiFiles(), KimiFiles(), OpenCodeFiles(), PiFiles(), QwenFiles(),
     )
 }  # fmt: skip
 """Agent name -> its files."""
