@@ -868,6 +868,26 @@ def test_what_an_agent_wrote_in_code_stays_as_it_is_and_code_that_never_ends_is_
     assert "<details" not in as_html(ExportHeading("t", []), folded(said), str)
 
 
+@pytest.mark.parametrize(
+    ("prose", "written"),
+    [
+        ("Use `Vec<u8>` and <i>", "Use `Vec<u8>` and &lt;i>"),
+        ("``x ` <b>`` <c>", "``x ` <b>`` &lt;c>"),
+        ("- `<a>` | `<b>`", "- `<a>` | `<b>`"),
+        # no code, or perhaps none
+        ("\\`<b>`", "\\`&lt;b>`"),
+        ("`a\n` <b> `c`", "`a\n` &lt;b> `c`"),
+        ("`a\n2) `<b>`", "`a\n2) `&lt;b>`"),
+        ("`open <b>\n\n`<c>`", "`open &lt;b>\n\n`<c>`"),
+        ("```js`\n<b>", "```js`\n&lt;b>"),
+    ],
+)
+def test_markdown_leaves_code_within_a_line_as_it_is(prose: str, written: str) -> None:
+    said: list[ev.AgentEvent] = [ev.MessageChunk(text=prose, message_id="m", block_index=0)]
+    text = as_markdown(ExportHeading("t", []), folded(said), str)
+    assert text == f"# t\n\n\n{written}\n"
+
+
 @pytest.mark.parametrize("write", [as_markdown, as_html])
 def test_an_export_spells_out_what_hides_and_leaves_out_colours(write: Callable[..., str]) -> None:
     hostile = "\x1b[31mred\x1b[0m \u202etxt\u2066 \x1b]0;x\x07 \x9b2J \u200e\xad\u2800\U000e0041 a\rb"

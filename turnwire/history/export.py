@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from turnwire.history.conversation_text import ConversationPart, body_of
 from turnwire.protocol.visible import RIGHT_TO_LEFT, ordered, ordered_prose, visible
 
-_FENCE = re.compile(r"^\s{0,3}(`{3,}|~{3,})", re.MULTILINE)
+_FENCE = re.compile(r"^\s{0,3}(`{3,}(?=[^`\n]*$)|~{3,})", re.MULTILINE)
 _TICKS = re.compile(r"`+")
 _COLOURS = re.compile(r"\x1b\[[0-9;:]{0,64}m")
 
@@ -70,8 +70,10 @@ def _harmless(text: str) -> str:
     """Return Markdown that can begin no HTML; what is inside of code is left as it is."""
     parts: list[str] = []
     fence: str | None = None
+    is_sure = True
     for line in text.split("\n"):
         opened = _FENCE.match(line)
+        is_sure = is_sure or not line.strip() or opened is not None
         if fence is not None:
             parts.append(line)
             if opened and opened[1].startswith(fence) and not line.strip(" `~"):
@@ -80,10 +82,31 @@ def _harmless(text: str) -> str:
             fence = opened[1]
             parts.append(line)
         else:
-            parts.append(line.replace("<", "&lt;"))
+            escaped, is_sure = _prose(line, is_sure=is_sure)
+            parts.append(escaped)
     if fence is not None:
         parts.append(fence)
     return "\n".join(parts)
+
+
+def _prose(line: str, *, is_sure: bool) -> tuple[str, bool]:
+    """Return a line of prose that can begin no HTML, and whether code is sure behind it.
+
+    Backticks without others on their line may be a span that ends on a later line, or none. So nothing behind them counts as code up
+    to the end of the paragraph.
+    """
+    done, at = list[str](), 0
+    for ticks in _TICKS.finditer(line) if is_sure else ():
+        slashes = len(line[: ticks.start()]) - len(line[: ticks.start()].rstrip("\\"))
+        if ticks.start() < at:
+            continue
+        closed = next((end for end in _TICKS.finditer(line, ticks.end()) if end[0] == ticks[0]), None)
+        if closed is None or slashes % 2:
+            is_sure = False
+            break
+        done += [line[at : ticks.start()].replace("<", "&lt;"), line[ticks.start() : closed.end()]]
+        at = closed.end()
+    return "".join([*done, line[at:].replace("<", "&lt;")]), is_sure
 
 
 def _quoted(text: str) -> str:
