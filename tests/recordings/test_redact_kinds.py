@@ -379,6 +379,22 @@ def test_a_kind_of_secret_is_found_wherever_it_stands(kind: str, tmp_path: Path)
     assert not left
 
 
+@pytest.mark.parametrize(
+    ("text", "is_found"),
+    [
+        ("/root/.claude/projects/-Users-heron/a.jsonl", True),
+        ("/root/.claude/projects/-home-heron", True),
+        ("C--Users-heron\\\\a.jsonl", True),
+        ("-Users-heron-ferns", True),
+        ("serve --home-heron /srv", False),
+        ("at-home-heron", False),
+    ],
+)
+def test_the_name_of_a_home_is_found_in_the_name_of_a_projects_folder(text: str, is_found: bool) -> None:
+    said = Redaction(b"key").apply(json.dumps({"cwd": text}))
+    assert ("heron" not in said) == is_found
+
+
 def test_the_table_has_as_many_kinds_as_the_docs_say() -> None:
     assert len(KINDS) >= 150
 

@@ -289,6 +289,13 @@ NAMES: tuple[Rule, ...] = (
         re.compile(r"-(?:home|Users)-(?P<secret>[A-Za-z0-9_.]+)(?=-)"),
     ),
     Rule(
+        "home directory in a project's name",
+        ("-home-", "-users-"),
+        re.compile(
+            r"(?:(?<![^/\\\"'])|(?<=[A-Za-z]-))-(?:home|Users)-(?P<secret>[A-Za-z0-9_.]+)(?=[/\\\"'\s]|\Z)"
+        ),
+    ),
+    Rule(
         "e-mail address",
         ("@",),
         re.compile(
