@@ -30,7 +30,7 @@ from turnwire.normalize.streams import observations as seen
 from turnwire.protocol.json_values import Json, JsonObject
 from turnwire.protocol.quantities import amount
 
-_KINDS = {
+_KINDS: dict[str, seen.Kind] = {
     "bash": "execute", "exec": "execute", "read": "read", "edit": "edit", "write": "edit", "grep": "search", "find": "search",
     "ls": "search", "web_search": "fetch", "web_fetch": "fetch",
 }  # fmt: skip
