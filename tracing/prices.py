@@ -168,10 +168,15 @@ def _decode(content: bytes) -> _Table:
     return msgspec.json.decode(content, type=_Table)
 
 
+@cache
+def _usual() -> Prices:
+    return Prices(_own())
+
+
 def prices(file: Path | None = None) -> Prices:
     """Return turnwire's own prices, after those of a file. Raises PricesError."""
     if file is None:
-        return Prices(_own())
+        return _usual()
     try:
         with file.expanduser().open("rb") as opened:
             content = opened.read(LIMIT + 1)

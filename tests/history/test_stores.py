@@ -330,3 +330,35 @@ def test_the_cost_of_a_session_is_not_whole_while_that_of_a_turn_is_unknown(libr
     library.index.log("s", LogPiece("epoch", 5, [], turns[1:], listed, after=3))
     assert (known := library.index.find("live:s")) is not None
     assert (known.cost_usd, known.cost_is_whole) == (0.25, False)
+
+
+def test_the_cost_of_each_agents_conversation_is_one_figure(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    history = History(Settings(), lambda: ())
+    history.look()
+    models = {str(one.group["model"]) for one in history.index.usage(["model"])}
+    paths = {one.id: one.path for one in history.index.newest(limit=20) if one.agent != "cursor"}
+    history.close()
+    assert len(paths) == 7  # Cursor's transcripts tell no tokens
+    rates = [{"input": 3, "output": 7, "cache_read": 1, "cache_write": 5}]
+    mine = tmp_path / "prices.json"
+    mine.write_text(json.dumps({"models": dict.fromkeys(models, rates)}))
+    monkeypatch.setenv("TURNWIRE_PRICES", str(mine))
+
+    def shown(*arguments: str) -> str:
+        result = CliRunner().invoke(application(), [*arguments, "--json"])
+        assert result.exit_code == 0, result.output
+        return result.stdout
+
+    listed = {one["id"]: one for one in map(json.loads, shown("sessions").splitlines())}
+    used = {
+        one["group"]["session"]: one
+        for one in map(json.loads, shown("usage", "--by", "session").splitlines())
+    }
+    for identity, path in paths.items():
+        told = [listed[identity], used[identity], json.loads(shown("inspect", path))]
+        for name in ("cost_usd", "estimated_usd", "cost_is_whole"):
+            first, *others = (one[name] for one in told)
+            assert others == [pytest.approx(first)] * 2, (path, name)
+        assert told[0]["cost_usd"], path

@@ -168,7 +168,7 @@ def agent_files(path: Path, named: Collection[str] = ()) -> list[AgentFile]:
     `named` or name the session.
     """
     folder = path.with_suffix("") / "subagents"
-    inside = [] if _leads_away(folder) else sorted(folder.glob("**/agent-*.jsonl"))
+    inside = [] if _leads_away(folder) or not folder.is_dir() else sorted(folder.glob("**/agent-*.jsonl"))
     found = {one.stem.removeprefix("agent-"): one for one in inside if _is_plain(one)}
     if path.name == MAIN.name and path.parent.name == MAIN.parent.name:
         others = sorted(path.parent.parent.glob(f"*/{MAIN.name}"))
