@@ -14,6 +14,7 @@ Match: TypeAlias = Literal["yes", "maybe", "no"]
 
 _SEPARATORS = re.compile(r"[;&|\n`()]+|\$\(")
 _CHARACTERS = frozenset(";&|`$<>\n(){}")
+_IN_QUOTES = re.compile(r"'[^']*'")
 _LITERAL = re.compile(r"[^*?\[]*")
 _FOLLOWED = 2000
 """Characters of a text with UNKNOWN in it that are followed; what is longer may match."""
@@ -119,7 +120,9 @@ def is_one_command(line: str) -> str | None:
     """Return the words of a line that is a single command with nothing unknown in it, whatever it runs in turn; None for another."""
     reading = read(line)
     is_one = reading.shape == UNKNOWN and len(reading.outer) == 1 and not reading.unread
-    is_known = is_one and UNKNOWN not in reading.outer[0] and not _CHARACTERS.intersection(line)
+    bare = _IN_QUOTES.sub("", line)
+    outside = line if re.search(r"[\"\\]", bare) else bare
+    is_known = is_one and UNKNOWN not in reading.outer[0] and not _CHARACTERS.intersection(outside)
     return reading.outer[0] if is_known else None
 
 

@@ -25,6 +25,7 @@ class Program(Struct, frozen=True):
     words: str = "letters"
     after: str | None = None
     operands: str = ".*"
+    first: str | None = None
     needed: tuple[str, ...] = ()
     harms: tuple[str, ...] = ()
 
@@ -34,8 +35,15 @@ class Program(Struct, frozen=True):
         for name in (self.name, *self.also):
             begin = name.split(" ")
             if words[: len(begin)] == begin:
-                return self._names_all(words[len(begin) :])
+                return self._names_all(words[len(begin) :]) and self._is_quoted(words, line)
         return False
+
+    def _is_quoted(self, words: Sequence[str], line: str) -> bool:
+        """Tell whether a script is one: without quotes the shell may put the name of a file in the place of its wildcards."""
+        if self.first is None:
+            return True
+        wild = [word for word in words if _WILDCARD.search(word)]
+        return all(f"'{word}'" in line or f'"{word}"' in line for word in wild)
 
     def _names_all(self, words: Sequence[str]) -> bool:
         read, found = self._read(words, _table(self.options))
@@ -43,6 +51,7 @@ class Program(Struct, frozen=True):
 
     def _read(self, words: Sequence[str], options: Mapping[str, str]) -> tuple[bool, set[str]]:
         found: set[str] = set()
+        operands: list[str] = []
         at = 0
         while at < len(words):
             word = words[at]
@@ -51,10 +60,11 @@ class Program(Struct, frozen=True):
                 rest = words[at:]
                 if self.after is not None and options is not _table(self.after):
                     return self._read(rest, _table(self.after))[0], found
-                return all(map(self._is_operand, rest)), found
+                return self._are_operands([*operands, *rest]), found
             if not word.startswith("-") or word == "-":
-                if not self._is_operand(word) or _WILDCARD.match(word):
+                if _WILDCARD.match(word):
                     return False, found
+                operands.append(word)
                 continue
             taken = self._option(word, options, found)
             if taken is None:
@@ -62,7 +72,7 @@ class Program(Struct, frozen=True):
             at += taken
             if at > len(words) or (taken and not self._is_value(words[at - 1])):
                 return False, found
-        return True, found
+        return self._are_operands(operands), found
 
     def _option(self, word: str, options: Mapping[str, str], found: set[str]) -> int | None:
         """Return how many of the next words are the value of an option; None for one that is not named."""
@@ -87,6 +97,11 @@ class Program(Struct, frozen=True):
             if kind == "=":
                 return 1
         return 0
+
+    def _are_operands(self, words: Sequence[str]) -> bool:
+        if self.first is not None and (not words or not re.fullmatch(self.first, words[0])):
+            return False
+        return all(map(self._is_operand, words[self.first is not None :]))
 
     def _is_operand(self, word: str) -> bool:
         return re.fullmatch(self.operands, word, re.DOTALL) is not None

@@ -20,12 +20,15 @@ COVERED = (
     *("git show HEAD:x.py", "rg -n 'foo bar' src", "rg -nil x", "grep -rn x src --include='*.py'", "find . -name '*.py' -type f", "find src -maxdepth 2"),
     *("sort -rnk2 f", "tar -tzf x.tgz", "tar -tf x", "pytest -q tests/unit", "uv run pytest -xvs -k 'a and b'", "python3 -m pytest tests"),
     *("npx tsc --noEmit", "npx eslint src --ext .ts", "go test ./... -run TestX -v", "go test --run=X ./a", "cargo test -p core", "git status -sb"),
+    *("sed -n 1,20p a", "sed -n '/x/p' a", "sed 's/a/b/g; s/\\./x/' a", "sed -E 's/(a)+/b/2' a", "awk '{print $1}' a", "awk -F: '/x/ {s += $2} END {print s}' a", "awk -v n=3 'NR == n' a", "node --check x.js"),
+    *("uniq -c", "diff -u a b", "jq -r '.a | .b' a", "date -d yesterday +%F", "date"),
     *("cargo test --lib foo -- --nocapture", "sort -- -o", "git log '--' --output=x"),
 )  # fmt: skip
 OTHERS = (
     *("git log --grep 'a -- b' --output=x", "git log --grep '' --output=x", "git log *", "git log --outp=x", "git log; rm x", "X=1 git log"),
     *("git log $(x)", "git -c a=b log", "git log --oneline --output x", "rg x *", "sudo git log", "git log -S", "find . -name", "git log \\--output=x"),
     *("git log '--output=x'", "git log \"--out\"put=x", "git log\n--output=x", "git log > x", "git log | sh", "git log --stat --ext-diff", "git log -p -O"),
+    *("awk B* a", "awk B?GIN a", "sed s/x/y/w* a", "sed", "awk", "sed -n", "sed -- 'w x' a", "awk -- 'BEGIN{system(1)}'", "awk \"{print \\$1 > \\\"x\\\"}\" a", "awk 'BEGIN {print |& \"x\"}'", "sed 's/a/b/;w x' a", "sed '1p;e' a", "node", "uniq a b", "sed p -i a"),
     *("sort -nro x", "sort -no x", "sort ?o x", "sort --outpu x", "rg --pr=x y", "tar -tvIx f", "pytest -qp evil", "pytest '@x'", "gitlog", "git", "git log'"),
 )  # fmt: skip
 
@@ -54,7 +57,7 @@ def test_what_writes_a_file_or_runs_a_program_is_not_covered_in_any_spelling() -
     assert [line for line in (*spelled, *OTHERS) if covering(line)] == []
 
 
-@for_each("line", ["git log --output=made --oneline", "git diff --no-index --output=made a b", "sort -o made a", "sort -ro made a", "sort --outp=made a", "find . -fprint made", "find . -exec touch made {} +"])  # fmt: skip
+@for_each("line", ["git log --output=made --oneline", "git diff --no-index --output=made a b", "sort -o made a", "sort -ro made a", "sort --outp=made a", "find . -fprint made", "find . -exec touch made {} +", "sed wmade a", "sed -n s/x/y/wmade a", "sed -e wmade a", "sed 1etouch\tmade a", "awk {print>\"made\"} a", "awk BEGIN{system(\"touch\\tmade\")}", "awk {print|\"touch\\tmade\"} a", "uniq a made"])  # fmt: skip
 def test_the_harm_is_real_with_the_installed_programs(line: str, tmp_path: Path) -> None:
     furnish(tmp_path)
     run(line.split(" "), tmp_path)
@@ -63,7 +66,7 @@ def test_the_harm_is_real_with_the_installed_programs(line: str, tmp_path: Path)
 
 
 @pytest.mark.long
-@for_each("name", ["git log", "git show", "git diff", "git status", "git blame", "git ls-files", "git grep", "grep", "find", "sort", "tar", *filter(shutil.which, ["rg"])])  # fmt: skip
+@for_each("name", ["git log", "git show", "git diff", "git status", "git blame", "git ls-files", "git grep", "grep", "find", "sort", "tar", "sed", "awk", "node --check", "uniq", "diff", "date", *filter(shutil.which, ["rg", "jq"])])  # fmt: skip
 def test_no_option_that_a_definition_names_writes_a_file_or_runs_a_program(name: str, tmp_path: Path) -> None:
     """Each is tried with a program's path as its value: that is neither run nor written, and nothing is made."""
     program = programs()[name]
@@ -76,6 +79,11 @@ def test_no_option_that_a_definition_names_writes_a_file_or_runs_a_program(name:
         "grep": ["x", "a"],
         "rg": ["x", "a"],
         "git grep": ["x"],
+        "sed": ["p", "a"],
+        "awk": ["1", "a"],
+        "node --check": ["a"],
+        "jq": [".", "a"],
+        "diff": ["a", "b"],
     }
     for option in program.options.split():
         bare = option.rstrip("=").removesuffix("[=]").removesuffix("[")

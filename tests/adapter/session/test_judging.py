@@ -30,11 +30,12 @@ from turnwire.adapter.permissions.real_paths import judge, paths_at_once
 from turnwire.adapter.permissions.requests import AgentRequest, Reply, UnreadableRequest
 from turnwire.adapter.permissions.rules import PathContext, read_rules
 from turnwire.adapter.session import judging
-from turnwire.adapter.session.core import SessionCore
+from turnwire.adapter.session.core import Outputs, SessionCore, told_as_decided
 from turnwire.adapter.session.executor import SessionExecutor
 from turnwire.normalize.claude.core import ClaudeCore
 from turnwire.normalize.core import InputWithEvents
-from turnwire.normalize.inputs import Ended, Message, Received
+from turnwire.normalize.events import PermissionRequest
+from turnwire.normalize.inputs import Decision, Ended, Message, Received
 from turnwire.protocol.claude.control import ControlCancelRequest, ControlRequest
 from turnwire.protocol.claude.requests import CanUseTool, HookCallback
 
@@ -300,3 +301,16 @@ def test_a_judgement_says_what_the_rules_say_of_each_call() -> None:
     assert verdict.behavior == "deny"
     [none] = judge(Judge(request_of("h", hook("h", ASKED).request), SETTINGS)).verdicts  # type: ignore[arg-type]
     assert none is None
+
+
+def test_what_else_was_published_with_a_line_stays_behind_it() -> None:
+    request = PermissionRequest(
+        pending_id="a", permission_title="x", permission_options=[], action_type="command"
+    )
+    line, other = Received(b"", bash("a", LARGE)), Decision("b", "allow", "ada", 0)
+    decided = Decision("a", "deny", "rule:1", 0, unasked=True)
+    outputs = Outputs(
+        [InputWithEvents(line, [request]), InputWithEvents(other, []), InputWithEvents(decided, [])]
+    )
+    told = [one.input for one in told_as_decided(outputs).happened]
+    assert told == [decided, line, other]
