@@ -12,6 +12,7 @@ from kept_sessions import Kept, all_kept
 
 from turnwire.config.settings import Settings
 from turnwire.history.history import History
+from turnwire.history.show import short_ids
 from turnwire.recordings.session_file import format_of, survey_of
 
 
@@ -89,3 +90,15 @@ def test_a_list_shows_what_a_plain_reading_finds(kept: Kept) -> None:
             one["message"]["model"] for one in main if one["type"] == "assistant" and not one.get("agentId")
         ]
         assert told.model == next((model for model in reversed(models) if model != "<synthetic>"), None)
+
+
+def test_short_ids_have_as_many_characters_as_tell_them_apart() -> None:
+    first, second = "01a2b3c4-d5e6-7000-8000-00000000000a", "01a2b3c4-d5e7-7000-8000-00000000000b"
+    random, named = "9f" * 16, "ses_1234567890abcdef"
+    assert short_ids([first, second, random, named]) == {
+        first: first[:13],
+        second: second[:13],
+        random: random[:8],
+        named: "ses_12345678",
+    }
+    assert short_ids([]) == {}

@@ -17,6 +17,7 @@ from turnwire.config.settings import Settings
 from turnwire.history.folders import files_in, folders
 from turnwire.history.history import History
 from turnwire.history.index import LogPiece
+from turnwire.history.show import short_ids
 from turnwire.normalize import events as ev
 from turnwire.normalize.families import recorded_core
 from turnwire.normalize.recordings.session_files import Answer
@@ -362,3 +363,10 @@ def test_the_cost_of_each_agents_conversation_is_one_figure(
             first, *others = (one[name] for one in told)
             assert others == [pytest.approx(first)] * 2, (path, name)
         assert told[0]["cost_usd"], path
+
+
+def test_a_conversation_is_resumed_by_how_its_id_begins(library: History) -> None:
+    listed = library.index.newest(limit=1)[0]
+    shown = short_ids(one.id for one in library.index.newest(limit=100))[listed.id]
+    assert library.full_id(shown) == listed.id == library.full_id(listed.id)
+    assert library.full_id("nobody knows it") == "nobody knows it"

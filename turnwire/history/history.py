@@ -149,6 +149,12 @@ class History:
             raise HistoryError(f"there is no conversation {name!r}; `turnwire sessions` lists them")
         return found
 
+    def full_id(self, name: str) -> str:
+        """Return the id of the one conversation whose id begins so; the name itself where none does. Raises HistoryError."""
+        if self.index.find(name) is None and self.index.starting_with(name):
+            return self.find(name).id
+        return name
+
     def _file(self, listed: ListedConversation) -> tuple[Path, KeptFormat]:
         """Return a conversation's file and its entry in the list; raises HistoryError and OSError."""
         path = Path(listed.path)

@@ -1,7 +1,7 @@
 """What the library has found, for a terminal and as JSON."""
 
 import sys
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import date, datetime, time, timedelta
 
 from rich.console import Console
@@ -116,10 +116,23 @@ def _explain(found: Sequence[ListedConversation] | Sequence[UsageSum], console: 
         )
 
 
-def short_id(identity: str) -> str:
-    """Return how an id begins, enough to name a conversation by: behind what all ids of an agent begin with."""
-    agent, line, own = identity.partition("_")
-    return f"{agent[:8]}_{own[:8]}" if line and agent.isalpha() else identity[:8]
+def short_ids(identities: Iterable[str]) -> dict[str, str]:
+    """Return how ids begin, enough to name each one among these: behind what all ids of an agent begin with.
+
+    Ids that begin with a time, as those of Codex, need more characters than random ones.
+    """
+    found, before = dict[str, str](), ""
+    after = sorted(set(identities))
+    for identity, following in zip(after, [*after[1:], ""], strict=False):
+        agent, line, _ = identity.partition("_")
+        least = len(agent) + 9 if line and agent.isalpha() else 8
+        while least < len(identity) and (
+            before.startswith(identity[:least]) or following.startswith(identity[:least])
+        ):
+            least += 1
+        found[identity] = identity[:least]
+        before = identity
+    return found
 
 
 def table(
@@ -136,10 +149,11 @@ def table(
     wide = room >= 40
     for name in ("id", "ended", "agent", "turns", "cost", "title", *(("folder", "model") if wide else ())):
         rows.add_column(name, no_wrap=True)
+    named = short_ids(one.id for one in found)
     for one in found:
         ended = "running" if one.id in running else (moment(one.ended) or "")[:16].replace("T", " ")
         rows.add_row(
-            _plain(short_id(one.id), 16),
+            _plain(named[one.id], 40),
             ended,
             _plain(one.agent, 8),
             "" if one.turns is None else str(one.turns),
@@ -163,8 +177,9 @@ def hits(found: Sequence[SearchHit]) -> None:
     console = _console()
     if not found:
         console.print("nothing found")
+    named = short_ids(one.id.removeprefix("live:") for one in found)
     for one in found:
-        head = _plain(short_id(one.id.removeprefix("live:")), 16)
+        head = _plain(named[one.id.removeprefix("live:")], 40)
         head.stylize("bold")
         head.append(f"  {(moment(one.at) or '')[:10]}  {one.kind}  ")
         head.append_text(_plain(one.title, 60))

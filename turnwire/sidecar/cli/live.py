@@ -38,6 +38,10 @@ Qr = Annotated[
 ]
 
 
+_WHOLE_ID = 36
+"""Characters of a UUID, which is no beginning of another."""
+
+
 @app.command(
     "run",
     short_help="Run an agent here; watch and answer it in the browser.",
@@ -65,7 +69,8 @@ def run_command(
     ] = None,
     prompt: Annotated[str | None, typer.Option(help="First prompt.", show_default=False)] = None,
     resume: Annotated[
-        str | None, typer.Option(help="Session id of the CLI to continue.", show_default=False)
+        str | None,
+        typer.Option(help="Session id of the CLI to continue, or its beginning.", show_default=False),
     ] = None,
     resume_session_at: Annotated[
         str | None,
@@ -108,20 +113,37 @@ def run_command(
     from turnwire.sidecar.cli.prompt import PromptError, without_prompt
     from turnwire.sidecar.serving.run import FirstSession, run
 
-    resume_point = ResumePoint(resume, resume_session_at, branch=fork_session, latest=continue_latest)
     with plain_errors(PromptError, code=2):
         argv, written = without_prompt(cli or [])
     if prompt and written:
         fail("there is a prompt among the CLI's arguments and one by --prompt; give one of them", 2)
     if family and not argv:
         fail("--family says what the CLI after `--` speaks; of a configured agent [agents.NAME] says it", 2)
-    first = FirstSession(tuple(argv), family, workspace, prompt or written, resume_point, not idle)
     settings = options.configured(context)
+    resumed = None if resume is None else _full_id(settings, resume)
+    resume_point = ResumePoint(resumed, resume_session_at, branch=fork_session, latest=continue_latest)
+    first = FirstSession(tuple(argv), family, workspace, prompt or written, resume_point, not idle)
     if keep and not attach:
         fail("--keep says what happens when an attached terminal leaves; give --attach too", 2)
     if attach:
         _attached(settings, keep=keep)
     serving(run(settings, first, new_tokens=new_tokens, qr=qr))
+
+
+def _full_id(settings: "Settings", name: str) -> str:
+    """Return the whole id of a conversation that `turnwire sessions` shows by its beginning; others as they are."""
+    from turnwire.history.history import History, index_file
+    from turnwire.history.index import HistoryError
+
+    file = index_file(settings)
+    if len(name) >= _WHOLE_ID or not settings.history or file is None or not file.exists():
+        return name
+    with plain_errors(HistoryError):
+        library = History(settings)
+        try:
+            return library.full_id(name)
+        finally:
+            library.close()
 
 
 def _attached(settings: "Settings", *, keep: bool) -> NoReturn:
