@@ -15,6 +15,7 @@ from uuid import UUID
 
 import pytest
 from acp_stage import AGENT
+from host_harness import own_home
 from kept_files import kept_file
 from kept_sessions import kept
 from msgspec.structs import replace
@@ -119,6 +120,7 @@ async def place(
     work = folder / "work"
     work.mkdir(exist_ok=True)
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    own_home(folder, monkeypatch)
     settings = Settings.model_validate(
         {
             "journal": "memory",
@@ -983,7 +985,7 @@ async def test_two_sessions_of_one_conversation_never_run_at_once(
         assert record is not None
         # as an earlier version has made one beside it
         twin = await here.host.open(NewSession(workspace=str(here.work)), starts=False)
-        twin.amend(cli_session_id=file.stem)
+        twin.amend(cli_session_id=file.stem, turns=1)
         both = [here.do("prompt", session=one, text="on") for one in (twin.session, read)]
         answers = await asyncio.gather(*both, return_exceptions=True)
         codes = [one.code for one in answers if isinstance(one, CommandRefused)]
@@ -991,9 +993,9 @@ async def test_two_sessions_of_one_conversation_never_run_at_once(
         assert sum(isinstance(one, dict) for one in answers) == 1
         await here.do("session.close", session=twin.session)
         # after its end either may, but not both
-        twin.amend(cli_session_id=file.stem)
+        twin.amend(cli_session_id=file.stem, turns=1)
         late = await here.host.open(NewSession(workspace=str(here.work)), starts=False)
-        late.amend(cli_session_id=file.stem)
+        late.amend(cli_session_id=file.stem, turns=1)
         both = [here.do("session.resume", session=one.session) for one in (twin, late)]
         answers = await asyncio.gather(*both, return_exceptions=True)
         assert sorted(type(one).__name__ for one in answers) == ["CommandRefused", "dict"]

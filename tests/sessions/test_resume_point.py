@@ -26,6 +26,15 @@ def test_a_session_goes_on_where_it_was_or_at_a_message() -> None:
     assert ResumePoint.on(BEGUN, "t1") == ResumePoint("cli", "t1")
 
 
+def test_a_session_in_which_nothing_was_said_begins_as_it_first_began() -> None:
+    empty = replace(FRESH, cli_session_id="empty")
+    assert ResumePoint.again(BEGUN) == ResumePoint("cli")
+    assert ResumePoint.again(empty) == NEW
+    assert ResumePoint.again(with_options(empty, origin=BRANCH.json())) == BRANCH
+    assert ResumePoint.again(with_options(empty, going=BRANCH.json())) == BRANCH
+    assert ResumePoint.again(with_options(empty, conversation="empty")) == ResumePoint("empty")
+
+
 @pytest.mark.parametrize("way", [BRANCH, ResumePoint("cli", "t1"), ResumePoint(latest=True)])
 def test_a_way_that_was_not_gone_to_its_end_is_gone_again(way: ResumePoint) -> None:
     left = with_options(BEGUN, going=way.json(), attached=2)

@@ -856,7 +856,7 @@ class LiveHost:
             elif not session.sleeps:
                 refuse("running", f"session {session.session} already runs", "session")
             else:
-                await self._start(session, ResumePoint.on(session.record))
+                await self._start(session, ResumePoint.again(session.record))
                 await _opened(session)
         return {"session": session.session}
 
@@ -1011,7 +1011,7 @@ class LiveHost:
     async def _wake(self, name: str) -> None:
         async with self._alone_with(name) as session:
             if session.sleeps:
-                await self._start(session, ResumePoint.on(session.record))
+                await self._start(session, ResumePoint.again(session.record))
 
     async def _forget(self, name: str) -> None:
         async with self._alone_with(name) as session:

@@ -8,7 +8,7 @@ import pytest
 
 from recordings import ROOT
 from turnwire.client import BEGINNING, CommandFailed, connect
-from turnwire.client.events import Notice
+from turnwire.client.events import Notice, ProcessStatus
 from turnwire.client.frames import EventFrame
 from turnwire_process import environment, turnwire
 
@@ -38,6 +38,16 @@ async def test_it_is_refused_with_the_way_out_and_told_where_it_was_accepted(
         else:
             with pytest.raises(CommandFailed, match=r"set accept_unasked = true"):
                 await client.prompt(session, "hello")
+            # the conversation that it has opened is empty, so the next agent begins another one
+            async for frame in client.follow(session, BEGINNING):
+                if (
+                    isinstance(frame, EventFrame)
+                    and isinstance(frame.event, ProcessStatus)
+                    and frame.event.state == "exited"
+                ):
+                    break
+            with pytest.raises(CommandFailed, match=r"set accept_unasked = true"):
+                await client.prompt(session, "hello again")
         async for frame in client.follow(session, BEGINNING):
             if isinstance(frame, EventFrame) and isinstance(frame.event, Notice):
                 notice = frame.event

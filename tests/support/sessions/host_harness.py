@@ -1,6 +1,8 @@
 """A host of live sessions without a hub, in this process."""
 
 import asyncio
+import os
+import pwd
 import sys
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -94,6 +96,13 @@ class HostHarness:
         return [summary.state for summary in self.host.sessions()]
 
 
+def own_home(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give the agents of a test a HOME of their own: turnwire lets one of those below a HOME run a conversation."""
+    if Path.home() == Path(pwd.getpwuid(os.getuid()).pw_dir):
+        monkeypatch.setenv("HOME", str(folder / "home"))
+        (folder / "home").mkdir(exist_ok=True)
+
+
 @asynccontextmanager
 async def host_harness(
     folder: Path,
@@ -106,6 +115,7 @@ async def host_harness(
     script = folder / "echo.yaml"
     script.write_text(ECHO)
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    own_home(folder, monkeypatch)
     configured = Settings.model_validate(
         {
             "journal": "memory",

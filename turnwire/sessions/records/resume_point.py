@@ -36,6 +36,17 @@ class ResumePoint:
         return left if at is None else replace(left, at=at)
 
     @classmethod
+    def again(cls, record: SessionRecord) -> "ResumePoint":
+        """Go on where the session was; begin as it first began if nothing was said in it yet.
+
+        An agent that is refused after it has opened a conversation leaves an empty one. Few agents can go on with that.
+        """
+        kept = RecordOptions.from_record(record)
+        if record.turns or kept.conversation is not None or kept.going is not None:
+            return cls.on(record)
+        return cls.read(kept.origin) or NEW
+
+    @classmethod
     def back(cls, record: SessionRecord, can: Capabilities) -> "ResumePoint":
         """Go back to before the last prompt; to how the session began when there was nothing before it."""
         if record.retry_token is not None:
