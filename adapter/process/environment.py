@@ -21,6 +21,23 @@ ALLOWED = (
 """Names (with wildcards) that a CLI gets from the sidecar's own environment unless configured otherwise."""
 
 
+OF_A_REPOSITORY = frozenset(
+    {
+        "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+        "GIT_COMMON_DIR",
+        "GIT_CONFIG_PARAMETERS",
+        "GIT_DIR",
+        "GIT_INDEX_FILE",
+        "GIT_NAMESPACE",
+        "GIT_OBJECT_DIRECTORY",
+        "GIT_PREFIX",
+        "GIT_WORK_TREE",
+    }
+)
+"""Names that lead git to one repository, whatever the folder; a git hook has them. They reach a CLI only if they are given or
+allowed by their whole names."""
+
+
 REQUESTABLE = (
     *("LANG", "LC_ALL", "LC_CTYPE", "LC_MESSAGES", "LC_TIME", "TZ", "NO_COLOR", "MAX_THINKING_TOKENS"),
     *("API_TIMEOUT_MS", "BASH_DEFAULT_TIMEOUT_MS", "BASH_MAX_TIMEOUT_MS", "BASH_MAX_OUTPUT_LENGTH"),
@@ -45,13 +62,17 @@ def build_environment(
     """Return the whole environment of a CLI.
 
     Args:
-        own: the sidecar's environment; only allowed names are taken.
+        own: the sidecar's environment; only allowed names are taken, and of OF_A_REPOSITORY none by a wildcard.
         allowed: the allow-list, names with wildcards.
         given: variables of the configuration; not restricted.
         requestable: names, with wildcards, that may be asked for.
         requested: variables a frontend asks for; raises EnvironmentRefused unless their names are requestable.
     """
-    environment = {name: value for name, value in own.items() if is_allowed(name, allowed)}
+    environment = {
+        name: value
+        for name, value in own.items()
+        if is_allowed(name, allowed) and (name not in OF_A_REPOSITORY or name in allowed)
+    }
     environment.update(given or {})
     for name, value in (requested or {}).items():
         if not is_allowed(name, requestable):

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from turnwire.adapter.process.environment import OF_A_REPOSITORY
 from turnwire.adapter.process.program import Completed, run_program
 from turnwire.adapter.workspace.git_settings import (
     OFF,
@@ -182,7 +183,7 @@ class Git(Struct, frozen=True):
         body: bytes = b"",
         env: Mapping[str, str] | None = None,
     ) -> Said:
-        kept = {name: value for name, value in self.environment.items() if name not in _POINTING}
+        kept = {name: value for name, value in self.environment.items() if name not in OF_A_REPOSITORY}
         try:
             done = await run_git(self.folder, {**kept, **(env or {})}, arguments, told=told, body=body)
         except OSError as error:
@@ -278,20 +279,6 @@ class Git(Struct, frozen=True):
 
 
 _FILTER_FAILED = re.compile(r"(?m)^(?:fatal|error): (.*?): (?:clean|smudge) filter '?(.*?)'? failed$")
-
-_POINTING = frozenset(
-    {
-        "GIT_DIR",
-        "GIT_WORK_TREE",
-        "GIT_INDEX_FILE",
-        "GIT_COMMON_DIR",
-        "GIT_OBJECT_DIRECTORY",
-        "GIT_NAMESPACE",
-        "GIT_PREFIX",
-        "GIT_CONFIG_PARAMETERS",  # it would come after what git is told here
-    }
-)
-"""Variables that would point git elsewhere."""
 
 
 def shown_paths(paths: Sequence[str], most: int = 10) -> str:

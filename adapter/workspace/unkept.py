@@ -26,6 +26,9 @@ MOST_FILES = 20_000
 MOST_SEEN = 100_000
 """Such files that are counted. More are refused as well."""
 
+INCLUDE = ".worktreeinclude"
+"""The file, at the top of a working tree, that names ignored files which new worktrees have too; in gitignore's language."""
+
 OURS = ".turnwire/"
 """What turnwire itself puts into a workspace; no change of anybody's."""
 
@@ -173,6 +176,42 @@ def copy_unkept(top: Path, unkept: Unkept, copy: Path) -> None:
         raise
     finally:
         os.close(root)
+
+
+async def included_in(git: Git) -> list[str]:
+    """Return the files of a working tree that INCLUDE names and git ignores, from its top; raises GitRefused."""
+    if not await asyncio.to_thread((git.folder / INCLUDE).is_file):
+        return []
+    named = await git.ask("ls-files", "-z", "--others", "--ignored", f"--exclude-from={INCLUDE}")
+    ignored = await git("check-ignore", "-z", "--stdin", body=os.fsencode(named))
+    if ignored.code not in (0, 1):
+        raise GitRefused(f"git cannot tell what it ignores: {ignored.words}")
+    names = ignored.fields()
+    if len(names) > MOST_FILES:
+        raise GitRefused(f"they are more than {MOST_FILES}")
+    return names
+
+
+def copy_included(top: Path, names: Iterable[str], worktree: Path) -> list[str]:
+    """Copy files of a working tree into another; return those in whose place, or on whose way, something else lies. Raises OSError."""
+    left: list[str] = []
+    there = worktree.resolve()
+    root = os.open(top, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    most = MOST_KEPT
+    try:
+        for name in names:
+            copy = there / name
+            try:
+                if copy.parent.resolve() != copy.parent:  # a link of the branch leads elsewhere
+                    left.append(name)
+                    continue
+                copy.parent.mkdir(parents=True, exist_ok=True)
+                most -= _copy_one(root, name, copy, most)
+            except (FileExistsError, NotADirectoryError):
+                left.append(name)
+    finally:
+        os.close(root)
+    return left
 
 
 def _copy_one(root: int, name: str, copy: Path, most: int) -> int:

@@ -12,7 +12,15 @@ from msgspec import Struct
 
 from turnwire.adapter.workspace.git import Changed, Git, GitRefused, shown_paths
 from turnwire.adapter.workspace.removal import alone, see, take_away
-from turnwire.adapter.workspace.unkept import OURS, Unkept, copy_unkept, unkept_in
+from turnwire.adapter.workspace.unkept import (
+    INCLUDE,
+    OURS,
+    Unkept,
+    copy_included,
+    copy_unkept,
+    included_in,
+    unkept_in,
+)
 
 MOST_LISTED = 200
 """Uncommitted files that a look tells."""
@@ -44,8 +52,10 @@ class NewPlace(Struct, frozen=True):
 
 async def make_worktree(
     workspace: Path, place: Path, environment: Mapping[str, str], *, branch: str | None, base: str | None
-) -> NewPlace:
-    """Make a worktree of the repository that a folder is in, with a new branch.
+) -> tuple[NewPlace, list[str]]:
+    """Make a worktree of the repository that a folder is in, with a new branch; return what is missing in it too, as sentences.
+
+    Files that `.worktreeinclude` of the folder's working tree names, and git ignores, are copied into it.
 
     Args:
         workspace: a folder of a working tree, or a bare repository.
@@ -85,27 +95,85 @@ async def make_worktree(
             await git("update-ref", "-d", ref, commit)
             await asyncio.to_thread(shutil.rmtree, path, ignore_errors=True)
             raise GitRefused(f"git does not make the worktree: {said.words}")
+        missing = [
+            *await _behind(git, name),
+            *await _empty_submodules(git.at(path)),
+            *await _include(git, path),
+        ]
     folder = path / prefix
     if not folder.is_dir():
         folder = path
-    return NewPlace(
+    made = NewPlace(
         *await asyncio.to_thread(lambda: (str(path.resolve()), str(folder.resolve()))),
         str(workspace),
         branch,
         name,
     )
+    return made, missing
+
+
+async def _behind(git: Git, base: str) -> list[str]:
+    """Say that a branch lacks commits of the one that it follows."""
+    upstream = await git.tells("rev-parse", "--abbrev-ref", "--symbolic-full-name", f"{base}@{{upstream}}")
+    if upstream is None:
+        return []
+    lacks = await git.tells("rev-list", "--count", f"refs/heads/{base}..{upstream}")
+    if lacks in (None, "0"):
+        return []
+    count = "1 commit" if lacks == "1" else f"{lacks} commits"
+    return [
+        f"The worktree begins at {base}, which is {count} behind {upstream}; for those begin one with the base {upstream}."
+    ]
+
+
+async def _empty_submodules(git: Git) -> list[str]:
+    """Say which submodules a new worktree has only by name."""
+    staged = await git.tells("ls-files", "--stage", "-z")
+    links = [line.partition("\t")[2] for line in (staged or "").split("\0") if line.startswith("160000 ")]
+    if not links:
+        return []
+    return [
+        f"Folders of submodules are empty in the worktree: {shown_paths(links)}; fill them with git submodule update --init."
+    ]
+
+
+async def _include(git: Git, path: Path) -> list[str]:
+    """Copy what the file `.worktreeinclude` names into a new worktree; say what could not be copied."""
+    top = await git.tells("rev-parse", "--show-toplevel")
+    if not top:
+        return []
+    try:
+        names = await included_in(git.at(Path(top)))
+        left = await asyncio.to_thread(copy_included, Path(top), names, path)
+    except (GitRefused, OSError) as error:
+        return [f"Files that {INCLUDE} names were not copied: {getattr(error, 'strerror', None) or error}."]
+    if not left:
+        return []
+    return [f"Files that {INCLUDE} names were not copied, as something else lies there: {shown_paths(left)}."]
 
 
 def _new_folder(place: Path, top: Path, branch: str) -> Path:
     """Make the folder of a worktree and return it; raises OSError."""
     path = place / _PLAIN.sub("-", top.name.removesuffix(".git") or "repository") / _PLAIN.sub("-", branch)
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    _hide(path.parent)
     try:
         path.mkdir()
     except FileExistsError:
         path = path.with_name(f"{path.name}-{secrets.token_hex(3)}")
         path.mkdir()
     return path
+
+
+def _hide(folder: Path) -> None:
+    """Keep worktrees out of what git finds in a working tree that their folder lies in."""
+    if not any((one / ".git").is_file() or (one / ".git/HEAD").exists() for one in folder.parents):
+        return
+    try:
+        with (folder / ".gitignore").open("x") as file:
+            file.write("*\n")
+    except FileExistsError:
+        pass
 
 
 async def _top_of(git: Git) -> tuple[Path, str]:

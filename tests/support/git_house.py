@@ -36,6 +36,7 @@ class House:
             },
         }  # fmt: skip
         self.folder = folder
+        self.missing: list[str] = []
         self.repository.mkdir()
         self.git("init", "-q")
         self.commit(MAIN)
@@ -61,9 +62,10 @@ class House:
     async def make(
         self, branch: str | None = "work", base: str | None = None, folder: Path | None = None
     ) -> NewPlace:
-        return await make_worktree(
+        made, self.missing = await make_worktree(
             folder or self.repository, self.place, self.environment, branch=branch, base=base
         )
+        return made
 
     def tree(self, made: NewPlace) -> Worktree:
         return Worktree(made, self.environment, self.backups)

@@ -511,15 +511,18 @@ class LiveHost:
             return await self._add(
                 record, resume_point, wanted.env, before=before, caller=wanted.caller, starts=starts
             )
-        made = await self._worktrees.make(wanted.worktree, workspace)
+        made, missing = await self._worktrees.make(wanted.worktree, workspace)
         record = with_options(replace(record, workspace=made.folder), worktree=to_builtins(made))
         try:
-            return await self._add(
+            session = await self._add(
                 record, resume_point, wanted.env, before=before, caller=wanted.caller, starts=starts
             )
         except BaseException:
             await self._worktrees.unmake(made)
             raise
+        for text in missing:
+            await session.announce(ev.Notice(kind="worktree", level="warning", text=text))
+        return session
 
     async def _named(self, record: SessionRecord, point: ResumePoint) -> str | None:
         """Return which conversation a way leads to; None where only the CLI knows."""

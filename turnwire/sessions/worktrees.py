@@ -50,8 +50,8 @@ class Worktrees:
         """The folder for copies of files that git ignores in worktrees that are removed."""
         return self._settings.state_dir / "worktrees"
 
-    async def make(self, wanted: frames.NewWorktree, workspace: Path) -> "NewPlace":
-        """Make a worktree; refuses."""
+    async def make(self, wanted: frames.NewWorktree, workspace: Path) -> "tuple[NewPlace, list[str]]":
+        """Make a worktree; return what is missing in it too, as sentences; refuses."""
         from turnwire.adapter.workspace.worktrees import make_worktree  # noqa: PLC0415 - who asks for none need not wait
 
         place = self.place

@@ -32,3 +32,12 @@ def test_a_frontend_may_set_allowed_names_alone_and_values_are_never_told() -> N
 def test_what_cannot_be_a_variable_is_refused(name: str, value: str) -> None:
     with pytest.raises(EnvironmentRefused):
         build_environment({}, given={name: value})
+
+
+def test_what_leads_git_to_one_repository_is_not_passed_on() -> None:
+    """A sidecar that a git hook starts has them; its agents work in folders of their own."""
+    own = {"GIT_DIR": "/outer/.git", "GIT_INDEX_FILE": "/outer/.git/index", "GIT_AUTHOR_NAME": "Ada"}
+    assert build_environment(own) == {"GIT_AUTHOR_NAME": "Ada"}
+    assert build_environment(own, allowed=("*",)) == {"GIT_AUTHOR_NAME": "Ada"}
+    assert build_environment(own, allowed=("GIT_DIR",)) == {"GIT_DIR": "/outer/.git"}
+    assert build_environment(own, given={"GIT_DIR": "/mine"})["GIT_DIR"] == "/mine"

@@ -31,6 +31,86 @@ async def test_a_worktree_is_made_from_what_is_checked_out(house: House) -> None
     assert own.base == house.git("rev-parse", "HEAD")
 
 
+async def test_a_base_that_lags_behind_its_upstream_is_told(house: House, tmp_path: Path) -> None:
+    upstream = tmp_path / "upstream"
+    house.git("clone", "-q", str(house.repository), str(upstream))
+    house.repository = tmp_path / "clone"
+    house.git("clone", "-q", str(upstream), str(house.repository), at=tmp_path)
+    await house.make("level")
+    assert house.missing == []
+    house.commit({"new.txt": "new"}, at=upstream)
+    house.git("fetch", "-q")
+    await house.make("late")
+    assert house.missing == [
+        "The worktree begins at main, which is 1 commit behind origin/main; for those begin one with the base origin/main."
+    ]
+    fresh = await house.make("fresh", "origin/main")
+    assert house.missing == []
+    assert (Path(fresh.path) / "new.txt").exists()
+
+
+async def test_submodules_that_are_empty_in_a_worktree_are_told(house: House, tmp_path: Path) -> None:
+    house.git("clone", "-q", str(house.repository), str(tmp_path / "library"))
+    house.git("submodule", "--quiet", "add", str(tmp_path / "library"), "lib")
+    house.git("commit", "-qm", "Library")
+    await house.make()
+    assert house.missing == [
+        "Folders of submodules are empty in the worktree: lib; fill them with git submodule update --init."
+    ]
+
+
+async def test_a_folder_of_worktrees_in_the_repository_is_none_of_its_changes(house: House) -> None:
+    house.place = house.repository / ".worktrees"
+    made = await house.make()
+    assert house.git("status", "--porcelain") == ""
+    house.git("add", "-A")
+    assert house.git("diff", "--cached", "--name-only") == ""
+    write(Path(made.path), {"new.txt": "new"})
+    assert house.git("status", "--porcelain", at=Path(made.path)) == "?? new.txt", "its own changes are seen"
+
+
+async def test_ignored_files_that_are_named_come_along(house: House, tmp_path: Path) -> None:
+    house.commit({".gitignore": ".env*\n*.db\n", ".worktreeinclude": ".env*\nsub/*.db\na.txt\nfree.txt\n"})
+    write(
+        house.repository,
+        {".env": "KEY=1", "sub/own.db": "rows", "other.db": "rows", "free.txt": "not ignored"},
+    )
+    made = await house.make()
+    there = Path(made.path)
+    assert house.missing == []
+    assert (there / ".env").read_text() == "KEY=1"
+    assert (there / "sub/own.db").read_text() == "rows"
+    assert not (there / "other.db").exists()
+    assert not (there / "free.txt").exists()
+    assert house.git("status", "--porcelain", at=there) == ""
+    bare = tmp_path / "bare.git"
+    house.git("clone", "-q", "--bare", str(house.repository), str(bare))
+    await house.make("bare", folder=bare)
+    assert house.missing == []
+
+
+async def test_what_comes_along_is_written_over_no_file_and_through_no_link(
+    house: House, tmp_path: Path
+) -> None:
+    """A branch may hold a link where the working tree has a folder."""
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    house.git("switch", "-q", "-c", "evil")
+    (house.repository / "config").symlink_to(outside)
+    house.commit({"kept.env": "of the branch"})
+    house.git("switch", "-q", "main")
+    house.commit({".gitignore": "*.env\n", ".worktreeinclude": "*.env\n"})
+    write(house.repository, {"config/deep/a.env": "secret", "config/b.env": "secret", "kept.env": "secret"})
+    (house.repository / "link.env").symlink_to("config/b.env")
+    made = await house.make("work", "evil")
+    assert house.missing == [
+        "Files that .worktreeinclude names were not copied, as something else lies there: config/b.env, config/deep/a.env, kept.env."
+    ]
+    assert list(outside.iterdir()) == []
+    assert (Path(made.path) / "kept.env").read_text() == "of the branch"
+    assert (Path(made.path) / "link.env").is_symlink()
+
+
 @pytest.mark.parametrize(
     ("branch", "base", "why"),
     [
