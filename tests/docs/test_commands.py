@@ -158,6 +158,10 @@ CANNOT = {
         "for the lines below it, the last of which needs docker"
     ),
     "export REDIS_PASSWORD=$(openssl rand -hex 16) REDIS_WORKER_PASSWORD=$(openssl rand -hex 16)": "the same",
+    "export OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf TURNWIRE_TRACE_CONTENT=true": "for the lines below it",
+    "export OTEL_METRICS_EXPORTER=none OTEL_LOGS_EXPORTER=none": "for the lines below it",
+    "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT=http://127.0.0.1:5000/v1/traces OTEL_EXPORTER_OTLP_TRACES_HEADERS=x-mlflow-experiment-id=0 "
+    "OTEL_EXPORTER_OTLP_TIMEOUT=60 turnwire run": "needs MLflow",
     "docker compose --profile fleet up --build proxy worker-1 worker-2": "needs docker",
 }
 """Commands that no test can run, and why."""

@@ -12,6 +12,7 @@ class TurnwireError(Exception):
         turnwire.adapter.hooks.settings.HookError
         turnwire.adapter.mcp.mcp_host.McpError
         turnwire.adapter.options.CommandError
+            turnwire.adapter.options.ConversationInUse
         turnwire.adapter.permissions.answers.InvalidAnswer
         turnwire.adapter.permissions.rules.RuleError
         turnwire.adapter.process.cli.ProgramNotFound
