@@ -11,19 +11,22 @@ from msgspec import Struct
 LOADED = (
     # git, and what manages its hooks
     ".gitconfig", ".githooks/", ".gitmodules", ".hg/", ".husky/", ".lefthook.toml", ".lefthook.yaml", ".lefthook.yml", ".lefthook/",
+    ".jj/repo/config.toml", ".lefthook.json", "lefthook.json", "prek.toml",
     ".overcommit.yml", ".pre-commit-config.yaml", ".pre-commit-config.yml", "lefthook-local.yml", "lefthook.toml", "lefthook.yaml", "lefthook.yml",
     # shells, and what changes their environment in a folder
-    ".autoenv", ".autoenv.zsh", ".bash_login", ".bash_logout", ".bash_profile", ".bashrc", ".config/mise/", ".config/mise.toml", ".envrc",
+    ".autoenv", ".autoenv.zsh", ".autoenv_leave.zsh", ".env.leave", ".bash_login", ".bash_logout", ".bash_profile", ".bashrc", ".config/mise/", ".config/mise.toml", ".envrc",
     ".mise.local.toml", ".mise.toml", ".mise/", ".profile", ".rtx.toml", ".rvmrc", ".zlogin", ".zprofile", ".zshenv", ".zshrc", "mise.local.toml",
     "mise.toml", "mise/config.toml",
     # editors, and agents in them
     "*.code-workspace", ".aider.conf.yml", ".clinerules/", ".continue/", ".devcontainer.json", ".devcontainer/", ".dir-locals-2.el",
-    ".dir-locals.el", ".exrc", ".fleet/", ".idea/", ".junie/", ".lvimrc", ".mcp.json", ".nvim.lua", ".nvimrc", ".roo/", ".roomodes", ".vimrc",
+    ".crush.json", ".crush/", ".dir-locals.el", ".exrc", ".helix/", "crush.json", ".fleet/", ".idea/", ".junie/", ".lvimrc", ".mcp.json", ".nvim.lua", ".nvimrc", ".roo/", ".roomodes", ".vimrc",
     ".vscode/", ".windsurf/", ".zed/",
     # package managers and builds
+    ".buckconfig.local", ".jvmopts", ".pixi/config.toml", ".sbtopts", "rust-toolchain", "rust-toolchain.toml", "uv.toml",
     ".bazeliskrc", ".bazelrc", ".buckconfig", ".bundle/config", ".cargo/config", ".cargo/config.toml", ".mvn/", ".npmrc", ".pnpmfile.cjs",
     ".pnpmfile.mjs", ".yarnrc", ".yarnrc.yml", "bunfig.toml", "pnpmfile.js",
     # languages and debuggers
+    ".erlang", ".iex.exs", ".pdbrc.py", ".rdata", "sitecustomize/", "usercustomize/",
     ".gdbinit", ".ghci", ".irbrc", ".lldbinit", ".ocamlinit", ".octaverc", ".pdbrc", ".pryrc", ".renviron", ".rprofile", "sitecustomize.py",
     "usercustomize.py",
     # turnwire

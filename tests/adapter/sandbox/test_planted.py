@@ -256,3 +256,16 @@ async def test_what_a_session_that_runs_has_made_is_left_to_it(house: House, tmp
     assert ".envrc" in (await running.set_aside() or "")
     assert [one.name for one in (tmp_path / "notes").iterdir()] == ["broken.note"]
     assert await set_aside_after_kill(str(tmp_path / "none")) == []
+
+
+LATER = (
+    ".jj/repo/config.toml", ".lefthook.json", "lefthook.json", "prek.toml", ".autoenv_leave.zsh", ".env.leave", ".crush.json", ".crush/x",
+    "crush.json", ".helix/languages.toml", ".buckconfig.local", ".jvmopts", ".pixi/config.toml", ".sbtopts", "rust-toolchain", "rust-toolchain.toml",
+    "uv.toml", ".erlang", ".iex.exs", ".pdbrc.py", ".RData", "sitecustomize/__init__.py", "usercustomize/__init__.py",
+)  # fmt: skip
+
+
+async def test_what_other_tools_load_by_themselves_is_set_aside(house: House) -> None:
+    said = await house.run(" && ".join(f"mkdir -p $(dirname {one}) && echo evil >{one}" for one in LATER))
+    assert not [one for one in LATER if (house.work / one).exists()]
+    assert "crush.json" in said
