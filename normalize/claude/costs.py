@@ -6,14 +6,12 @@ conversation, unless the process before it was killed. From 2.1.318 on at the la
 Where the past cannot be subtracted, the cost is unknown rather than wrong. Qwen Code reports no money, and its tokens
 count the whole session.
 
-A turn without a result, and one that broke off and whose result counts nothing, has the tokens of its lines. What it cost
-is unknown.
+A turn without a result has the tokens of its lines. What it cost is unknown.
 """
 
 from typing import NamedTuple
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from turnwire.normalize.claude.turns.uuids import numbers
 from turnwire.normalize.events.conversation_events import TokenSums
@@ -115,9 +113,7 @@ class Costs:
         input_tokens, output_tokens = (
             self._tokens(result) if usage is None else (usage.input_tokens, usage.output_tokens)
         )
-        main, everything = self._take_lines()
-        if main != _NONE and not (input_tokens or output_tokens or any(grown or ()) or any(_own(usage))):
-            return replace(_by_lines(main, everything), cost_usd=cost or None, total_cost_usd=total)
+        self._lines.clear()
         return CostReport(
             cost,
             total,

@@ -178,21 +178,6 @@ def test_a_turn_whose_lines_have_no_tokens_tells_none() -> None:
     assert "input_tokens" not in talk.last("complete")["data"]
 
 
-def test_a_result_that_counts_nothing_of_a_turn_that_broke_off_leaves_its_lines_to_tell() -> None:
-    talk = Talk()
-    talk.hears(
-        init(),
-        assistant(text("a"), usage={"input_tokens": 30, "output_tokens": 4}),
-        result(
-            None, "error_during_execution", usage=own(0, 0), modelUsage={}, total_cost_usd=0.0,
-            terminal_reason="aborted_streaming",
-        ),
-    )  # fmt: skip
-    data = talk.last("complete")["data"]
-    assert (data["input_tokens"], data["output_tokens"]) == (30, 4)
-    assert (data.get("cost_usd"), data["total_cost_usd"]) == (None, 0.0)
-
-
 def test_the_next_totals_of_a_process_are_told_without_the_tokens_of_a_turn_that_had_no_result() -> None:
     talk = Talk()
     talk.says(user("go", uuid="p1"))
