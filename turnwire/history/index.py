@@ -36,7 +36,7 @@ from turnwire.protocol.quantities import amount, count
 from turnwire.recordings.session_file import format_of, survey_of
 from turnwire.tracing.prices import Prices
 
-VERSION = 7
+VERSION = 8
 """Version of the tables; those of another version are dropped and rebuilt."""
 
 BATCH = 256
