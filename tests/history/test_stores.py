@@ -370,3 +370,18 @@ def test_a_conversation_is_resumed_by_how_its_id_begins(library: History) -> Non
     shown = short_ids(one.id for one in library.index.newest(limit=100))[listed.id]
     assert library.full_id(shown) == listed.id == library.full_id(listed.id)
     assert library.full_id("nobody knows it") == "nobody knows it"
+
+
+def test_the_documented_places_are_those_that_are_read(home: Path) -> None:
+    rows = [
+        row
+        for row in (ROOT / "docs" / "history.md").read_text().splitlines()
+        if row.startswith("| ") and "`~/." in row
+    ]
+    missing = []
+    for folder in folders(Settings()):
+        place = folder.relative_to(home)
+        # archived ones of Codex are named in the row of its others
+        if not any(f"~/{place.parent}/" in row and place.name in row for row in rows):
+            missing.append(str(place))
+    assert missing == []
