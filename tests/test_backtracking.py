@@ -20,6 +20,8 @@ from turnwire.recordings.redaction.secret_kinds import ASSIGNMENT, LINE, LIST, N
 NONE = "\x00"
 """A keyword of no rule: some have none."""
 ANCHORED = {
+    "turnwire.protocol.wrapped._PART": "match",
+    "turnwire.adapter.permissions.written_files._OPTION": "match",
     "turnwire.normalize.claude.session_files.records._SHELL": "match",
     "turnwire.adapter.permissions.shell._ASSIGNED": "match",
     "turnwire.adapter.sandbox.proxy._FIELD": "fullmatch",

@@ -25,7 +25,7 @@ _PREFIX = re.compile(
     r"^(?:.*/)?(?:(?:[a-z]{2,6}(?:-[a-z]{2,4})?\.)?(?:anthropic|deepseek|google|minimax|moonshotai|moonshot|openai|qwen|xai|zai)\.)?"
 )
 """What routers and clouds put before a model's name: `openrouter/anthropic/`, `us.anthropic.`."""
-_SUFFIX = re.compile(r"(?:\[1m\]|(?<!deepseek)-v\d+(?::\d+)?|-maas)+$")
+_SUFFIX = re.compile(r"(?:\[1m\]|(?<!deepseek)-v\d+(?::\d+)?|-maas){1,4}$")
 """What clouds put behind it, and what Claude Code does: `-v1:0`, `[1m]`."""
 _DATED = re.compile(
     r"[-@](?:(?:20)?2\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])|20\d\d-\d\d-\d\d|\d\d-20\d\d|[01]\d-(?:0[1-9]|[12]\d|3[01])|(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])"

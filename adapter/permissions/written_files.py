@@ -20,14 +20,26 @@ _INSTALLED = re.compile(
     r"(?:^|/)(?:node_modules/\.bin/|\.?v?env\d*/bin/)|(?:^|/)(?:gradlew|mvnw|configure)\Z"
 )
 """Programs of a project that are called by a path as others are by their name."""
-_OPTION = re.compile(r"--?[\w-]+=|-[oOfC](?=.)")
+_OPTION = re.compile(r"^(?:--?[\w-]+=|-[oOfC](?=.))")
 _NAME = re.compile(r"[\w.+@%~-]+")
 _PATTERN = re.compile(r"[*?\[\0]|\{\}")
 _CODE_WRITES = re.compile(
     r"write|dump|save|copy|move|rename|replace|link|retrieve|extract|unpack|truncate|rsync|['\"][rbt]*[wax]\+?[bt]*['\"]|>"
 )
 _CODE_UNPACKS = re.compile(r"retrieve|extract|unpack|clone|checkout")
-_SED_WRITES = re.compile(r"(?:^|[\s;{}/\d])w\s+\S|s(\W)[^\n]*?\1[^\n]*?\1[gpiImMe\d]*w")
+_SED_WRITES = re.compile(
+    "|".join(
+        (
+            r"(?:^|[^A-Za-z_][gpiImMe\d]{0,16})w\s+\S",
+            r"(?:[;{}$!]|\b\d{1,9})w\S",
+            *(
+                rf"s{end}(?:[^{end}\\\n]|\\.)*{end}(?:[^{end}\\\n]|\\.)*{end}[gpiImMe\d]{{0,16}}w"
+                for end in ("/", r"\|", ",", "#", "@", ":", "!", "%", r"\+", "~", "=")
+            ),
+        )
+    )
+)
+"""The command w, and the flag w of s with the usual delimiters."""
 _AWK_WRITES = re.compile(r">|\|")
 _NPM_KEYS = re.compile(
     r"(?:version|name|description|type|private|license|author|keywords|homepage|repository|engines)\b"

@@ -230,7 +230,7 @@ def _kept(data: bytes, files: SessionFiles, family: str) -> Features:
         files.recognises(line)
         files.moment(line)
     outline = survey.outline()
-    assert outline.lines + outline.unreadable <= 2 * len(lines)
+    assert outline.unreadable <= outline.lines <= len(data) + 1, "a line may hold several records and damage"
     features: Features = {
         (outline.turns, len(outline.branches), outline.cost_is_whole, outline.unreadable > 0)
     }

@@ -104,7 +104,7 @@ class PiRecords:
         content = message.get("content")
         found += [Answered(content)] if isinstance(content, str) and content else []
         for number, part in enumerate(objects(message, "content")):
-            kind, words = part.get("type"), text(part, "text", "thinking")
+            kind, words = text(part, "type"), text(part, "text", "thinking")
             if kind in _CALLS:
                 found.append(self._called(text(part, "id") or f"{name}:{number}", part))
             elif words:
