@@ -3,7 +3,7 @@
 import asyncio
 import re
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -160,11 +160,6 @@ async def test_nothing_runs_wherever_it_is_named(planted: Planted, where: str) -
     assert planted.ran == ""
     subprocess.run(["git", "status"], cwd=repository, env=house.environment, capture_output=True, check=False)
     assert planted.ran != "", "a plain git would have run them"
-
-
-def _quiet() -> Iterator[str]:
-    for key in ("core.fsmonitor=false", "core.editor=true"):
-        yield from ("-c", key)
 
 
 async def test_a_merge_names_the_hooks_and_attributes_that_it_brings(planted: Planted) -> None:
