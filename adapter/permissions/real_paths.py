@@ -9,8 +9,9 @@ import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
-from itertools import chain
+from itertools import chain, takewhile
 from pathlib import Path, PurePosixPath
+from threading import Lock
 
 from turnwire.adapter.permissions.calls import ToolCall
 from turnwire.adapter.permissions.decisions import Judge, Judged
@@ -221,41 +222,55 @@ class _TooMuch(Exception):
     """More would be looked up than for one request."""
 
 
-class _Identities:
-    """Which files and folders a session's places are, by device and number; looked up again where a folder above them has changed.
+class Identities:
+    """Which files and folders a session's places are, by device and number; threads may share it.
 
-    Hundreds of places are not there. While the folders that are there stay as they are, none of these can appear.
+    Hundreds of places are not there. Each is looked up again once the last folder on its way that is there has changed.
     """
 
     def __init__(self, places: Sequence[str]) -> None:
         self._places = places
-        self._above = list(
-            dict.fromkeys(
-                str(folder) for place in places for folder in reversed(PurePosixPath(place).parents)
-            )
-        )
-        self._known: tuple[Mapping[str, tuple[int, int, int]], Mapping[tuple[int, int], str]] | None = None
+        self._stamps: dict[str, tuple[int, int, int]] = {}
+        """The folders on the ways, as they were seen last."""
+        self._below: dict[str, list[str]] = {"": list(places)}
+        """The places by the last folder on their way that is there; below "" those that were never looked up."""
+        self._found: Mapping[tuple[int, int], str] = {}
+        self._ids: dict[str, tuple[int, int]] = {}
+        self._lock = Lock()
 
     def now(self) -> Mapping[tuple[int, int], str]:
         """Return the places that are there, by their identities."""
-        if self._known is not None:
-            stamps, found = self._known
-            if all(_stamp(folder) == stamp for folder, stamp in stamps.items()):
-                return found
-        told = ((folder, _stamp(folder)) for folder in self._above)
-        stamps = {folder: stamp for folder, stamp in told if stamp is not None}
-        found = {
-            stamp[:2]: place
-            for place in self._places
-            if str(PurePosixPath(place).parent) in stamps and (stamp := _stamp(place)) is not None
-        }
-        self._known = stamps, found
-        return found
+        with self._lock:
+            changed = [folder for folder, stamp in self._stamps.items() if _stamp(folder) != stamp]
+            for folder in changed:
+                del self._stamps[folder]
+            again = [place for folder in ("", *changed) for place in self._below.pop(folder, ())]
+            for folder in changed:
+                self._see(folder)
+            for place in again:
+                self._look_up(place)
+            if again:
+                self._found = {self._ids[place]: place for place in self._places if place in self._ids}
+            return self._found
+
+    def _see(self, folder: str) -> bool:
+        """Tell whether a folder is there."""
+        if folder not in self._stamps and (stamp := _stamp(folder)) is not None:
+            self._stamps[folder] = stamp
+        return folder in self._stamps
+
+    def _look_up(self, place: str) -> None:
+        above = [str(folder) for folder in reversed(PurePosixPath(place).parents)]
+        there = list(takewhile(self._see, above))
+        self._below.setdefault(there[-1] if there else "", []).append(place)
+        self._ids.pop(place, None)
+        if len(there) == len(above) and (stamp := _stamp(place)) is not None:
+            self._ids[place] = stamp[:2]
 
 
 @lru_cache(maxsize=64)
-def _identities(places: tuple[str, ...]) -> _Identities:
-    return _Identities(places)
+def _identities(places: tuple[str, ...]) -> Identities:
+    return Identities(places)
 
 
 def _stamp(path: str) -> tuple[int, int, int] | None:

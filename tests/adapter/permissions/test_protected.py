@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from random import Random
+from typing import Any
 
 import pytest
 
@@ -15,7 +17,12 @@ from turnwire.adapter.permissions.calls import ToolCall
 from turnwire.adapter.permissions.grants import Grant
 from turnwire.adapter.permissions.policies import PermissionSettings, Verdict, judge_call
 from turnwire.adapter.permissions.protected import ProtectedPlaces
-from turnwire.adapter.permissions.real_paths import protected_places, real_paths_of_calls, session_places
+from turnwire.adapter.permissions.real_paths import (
+    Identities,
+    protected_places,
+    real_paths_of_calls,
+    session_places,
+)
 from turnwire.adapter.permissions.rules import Rule, read_rules
 from turnwire.normalize.vocabulary import Policy, ToolKind
 
@@ -756,16 +763,46 @@ def test_a_file_that_is_linked_to_a_place_is_seen_also_when_the_place_is_new(hou
     assert house.judge("Read", file_path="x").behavior == "allow"
 
 
+def test_places_that_come_go_and_are_replaced_are_found_as_if_looked_up_anew(tmp_path: Path) -> None:
+    places = [
+        f"{tmp_path}/{name}" for name in ("a/b/c/key", "a/b/key", "a/key", "d/b/key", "d", "link/b/key")
+    ]
+    names, random = ["a", "a/b", "a/b/c", "a/b/c/key", "a/b/key", "a/key", "d", "d/b", "link"], Random(7)
+    (tmp_path / "link").symlink_to("d")
+    kept = Identities(places)
+    for step in range(300):
+        path, other = (tmp_path / random.choice(names) for _ in range(2))
+        try:
+            match random.randrange(4):
+                case 0:
+                    path.mkdir()
+                case 1:
+                    path.write_text("")
+                case 2:
+                    path.rename(other)
+                case _:
+                    path.unlink() if path.is_file() or path.is_symlink() else path.rmdir()
+        except OSError:
+            continue
+        for changed in {path.parent, other.parent}:
+            if changed.is_dir():
+                os.utime(changed, ns=(step, step))  # clocks of files may be slow
+        assert kept.now() == Identities(places).now(), step
+
+
 def test_the_places_are_not_looked_up_for_each_request(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
     house.judge("Bash", command="git status")
     asked: list[str] = []
+    with monkeypatch.context() as patched:
+        stat = os.stat
 
-    def stat(path: str, stat: object = os.stat) -> os.stat_result:
-        asked.append(path)
-        return stat(path)  # type: ignore[operator,no-any-return]
+        def counted(path: str, **options: Any) -> os.stat_result:
+            asked.append(path)
+            return stat(path, **options)
 
-    monkeypatch.setattr(os, "stat", stat)
-    house.judge("Bash", command="git diff")
+        patched.setattr(os, "stat", counted)
+        (house.root / "another").mkdir()  # a folder above has changed
+        house.judge("Bash", command="git diff")
     assert len(asked) < 100
 
 
