@@ -6,7 +6,7 @@ quoted: nothing hides in it, it cannot end its quotation, and a long text is cut
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import count
 from typing import NamedTuple
 
@@ -79,19 +79,21 @@ def described(options: Sequence[PermissionOption]) -> list[PermissionOption]:
             effect=option.effect or _effect(option, name),
         )
         told[option.option_id] = named
-    names = _distinct({key: (one.name, f" ({quoted(key)})") for key, one in told.items()})
+    names = _distinct({key: one.name for key, one in told.items()}, lambda key: f" ({quoted(key)})")
     effects = _distinct(
-        {
-            key: (
-                one.effect or "",
-                f" The agent calls it {quoted(one.name)}."
-                if names[key] == one.name
-                else f" Its id is {quoted(key)}.",
-            )
-            for key, one in told.items()
-        }
+        {key: one.effect or "" for key, one in told.items()},
+        lambda key: (
+            f" The agent calls it {quoted(told[key].name)}."
+            if names[key] == told[key].name
+            else f" Its id is {quoted(key)}."
+        ),
     )
-    return [replace(one, name=names[key], effect=effects[key]) for key, one in told.items()]
+    return [
+        one
+        if (one.name, one.effect) == (names[key], effects[key])
+        else replace(one, name=names[key], effect=effects[key])
+        for key, one in told.items()
+    ]
 
 
 def _effect(option: PermissionOption, name: str) -> str:
@@ -126,13 +128,15 @@ def _merged(options: Sequence[PermissionOption]) -> list[PermissionOption]:
     return [*grants.values()]
 
 
-def _distinct(words: Mapping[str, tuple[str, str]]) -> dict[str, str]:
+def _distinct(words: Mapping[str, str], addition: Callable[[str], str]) -> Mapping[str, str]:
     """Return words by option id, no two of which read alike: those that would have their addition, and a number if need be."""
-    times = Counter(text for text, _ in words.values())
+    times = Counter(words.values())
+    if len(times) == len(words):
+        return words
     found: dict[str, str] = {}
     taken: set[str] = set()
-    for key, (text, addition) in words.items():
-        told = text if times[text] == 1 else text + addition
+    for key, text in words.items():
+        told = text if times[text] == 1 else text + addition(key)
         numbered = count(2)
         while told in taken:
             told = f"{text} (answer {next(numbered)})"

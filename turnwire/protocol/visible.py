@@ -50,6 +50,8 @@ def visible(text: str) -> str:
 
 def visible_line(text: str) -> str:
     """Order a name that stands in a line: newlines and tabs are spelt out, too."""
+    if text.isascii() and text.isprintable():
+        return text
     return re.sub(r"[\t\n\r]", _spelt_code, ordered(text))
 
 
