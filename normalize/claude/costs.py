@@ -75,17 +75,15 @@ class Costs:
         self._output = 0
         self._session = None if resumed else Usage()
         """The last counts of a CLI that counts the session across all processes; None if unknown."""
-        self._lines: dict[str, tuple[bool, _Kinds]] = {}
-        """What the turn's lines tell, by message: whether the main thread wrote it, and its tokens."""
+        self._lines: list[tuple[str, Usage, bool]] = []
+        """What the turn's lines tell: the message, its tokens, and whether the main thread wrote it. Few turns need it."""
         self._unbilled = _NONE
         """Tokens of turns without a result since the last result: the process's next totals may have them."""
 
     def line(self, message: str, usage: Usage | None, *, of_main: bool) -> None:
         """Note the tokens in a line of a message. Lines of one message repeat them, and later ones tell more."""
-        kinds = _own(usage)
-        if kinds != _NONE:
-            before = self._lines.get(message, (of_main, _NONE))[1]
-            self._lines[message] = of_main, _most(before, kinds)
+        if usage is not None:
+            self._lines.append((message, usage, of_main))
 
     def version(self, version: str | None) -> None:
         """Note the CLI's version; None in an `init` means 1.0, which does not say."""
@@ -105,7 +103,7 @@ class Costs:
     def bill(self, result: Result) -> CostReport:
         """Return the share of the turn that this result ends."""
         grown = self._growth(result)
-        if grown is not None:
+        if grown is not None and self._unbilled != _NONE:
             grown = _without(grown, self._unbilled)
         self._unbilled = _NONE
         cost, total = self._money(result)
@@ -127,18 +125,18 @@ class Costs:
 
     def bill_lines(self) -> CostReport:
         """Return what the lines tell of a turn that ends without a result."""
-        main, everything = self._take_lines()
-        self._unbilled = _both(self._unbilled, everything)
-        return _by_lines(main, everything)
-
-    def _take_lines(self) -> tuple[_Kinds, _Kinds]:
-        """Return the tokens of the main thread and of all threads in the turn's lines, and forget them."""
+        messages: dict[str, tuple[bool, _Kinds]] = {}
+        for message, usage, of_main in self._lines:
+            if (kinds := _own(usage)) != _NONE:
+                before = messages.get(message, (of_main, _NONE))[1]
+                messages[message] = of_main, _most(before, kinds)
+        self._lines.clear()
         main = everything = _NONE
-        for of_main, kinds in self._lines.values():
+        for of_main, kinds in messages.values():
             everything = _both(everything, kinds)
             main = _both(main, kinds) if of_main else main
-        self._lines.clear()
-        return main, everything
+        self._unbilled = _both(self._unbilled, everything)
+        return _by_lines(main, everything)
 
     def _growth(self, result: Result) -> _Kinds | None:
         """Return how many tokens the models' totals grew in this turn; None if unknown."""
