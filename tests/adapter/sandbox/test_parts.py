@@ -359,8 +359,9 @@ async def test_of_folders_of_projects_the_own_one_is_there(place: Places, tmp_pa
         (one / ".project_root").write_text(str(other))
         (one / "session-1.jsonl").write_text("their words")
     if name == "gemini":
-        (top / "tmp/work").mkdir()
-        (top / "tmp/work/.project_root").write_text(str(home / "work"))
+        own = top / "tmp" / "work"
+        own.mkdir()
+        (own / ".project_root").write_text(str(home / "work"))
     (top / "unheard-of.jsonl").write_text("their words")
     async with place(settings_of(name)) as here:
         ran = await here.run(
@@ -370,7 +371,7 @@ async def test_of_folders_of_projects_the_own_one_is_there(place: Places, tmp_pa
         assert "two" not in ran.output
     made = sorted(str(one.relative_to(top)) for one in top.glob("*/*/made"))
     if name == "gemini":
-        assert made == ["tmp/work/made"]
+        assert made == [str(Path("tmp", "work", "made"))]
     else:
         digest = hashlib.sha256(str(here.workspace).encode()).hexdigest()
         assert made == [f"projects/{folder_of(str(here.workspace))}/made", f"tmp/{digest}/made"]
