@@ -69,6 +69,8 @@ class Directory:
         self.round_trip_s = 0.0
         """How long the last look at all leases took."""
         self._place = "0-0"
+        self._reading = asyncio.Lock()
+        """Held from the question to what is entered, so that no older answer is entered after a newer one."""
 
     def watch(self, watcher: Callable[[], None]) -> Callable[[], None]:
         """Call the watcher after each change until the returned function is called."""
@@ -105,17 +107,19 @@ class Directory:
     async def load(self) -> None:
         """Read all there is; raises RedisError."""
         self._place = await self._store.newest_change()
-        entries = await self._store.entries()
-        self.sessions = {}
-        self._enter(entries)
+        async with self._reading:
+            entries = await self._store.entries()
+            self.sessions = {}
+            self._enter(entries)
         self._log_out(await self._store.logins())
         await self.look()
 
     async def refresh(self, session: str) -> KnownSession | None:
         """Read one session again; raises RedisError."""
-        entries = await self._store.entries([session])
-        before = self.sessions.get(session)
-        self._enter(entries)
+        async with self._reading:
+            entries = await self._store.entries([session])
+            before = self.sessions.get(session)
+            self._enter(entries)
         if (now := self.sessions.get(session)) != before:
             self.tell()
         return now
@@ -169,7 +173,8 @@ class Directory:
         # Each is read before the place moves on: what failed is read again.
         place, changed = changes
         if changed.sessions:
-            self._enter(await self._store.entries(sorted(changed.sessions)))
+            async with self._reading:
+                self._enter(await self._store.entries(sorted(changed.sessions)))
             self.tell()
         if changed.workers:
             await self.look()
