@@ -184,8 +184,8 @@ def _take_named(session: RunningAgent[Any], named: str, lock: "ConversationLock"
     try:
         lock.take(named)
     except ConversationInUse as error:
-        if command.fork or not (command.resume or command.continue_latest):
-            return  # a conversation that begins is nobody else's, whatever its id
+        if command.fork or not command.continue_latest:
+            return  # a conversation that begins is nobody else's, whatever its id; one that was named is locked since the start
         notify(SessionNotice("conversation_in_use", f"the agent is stopped: {error}"))
         session.stopping = session.stopping or "stopped"
         session.refuse(error)

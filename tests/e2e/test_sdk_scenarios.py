@@ -33,10 +33,15 @@ async def test_a_caller_of_an_sdk_sees_the_same_in_all_scenarios(tmp_path: Path,
     chosen = [one for one in SCENARIOS if sdk in one.sdks]
     env = environment(tmp_path / "home")
     ways = [prepared(tmp_path / str(number), one) for number, one in enumerate(chosen)]
+    # all say that their conversation is the same one, so each has a HOME of its own
     jobs = [
-        {"scenario": asdict(one), "cli": str(way), "env": env}
-        for one, both in zip(chosen, ways, strict=True)
-        for way in both.values()
+        {
+            "scenario": asdict(one),
+            "cli": str(way),
+            "env": environment(tmp_path / "homes" / f"{number}-{name}"),
+        }
+        for number, (one, both) in enumerate(zip(chosen, ways, strict=True))
+        for name, way in both.items()
     ]
     work = tmp_path / "jobs.json"
     work.write_text(json.dumps({"jobs": jobs, "at_once": AT_ONCE}))

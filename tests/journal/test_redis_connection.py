@@ -98,8 +98,9 @@ async def test_commands_that_exceed_the_connections_wait_their_turn_and_not_for_
     kind: str, most: str, tmp_path: Path
 ) -> None:
     async with server_of(kind, tmp_path) as (node, url):
-        connection = connect(f"{url}?socket_timeout=0.4{most}")
+        connection = connect(f"{url}?socket_timeout=30{most}")
         redis = connection.redis
+        hasty = connect(f"{url}?socket_timeout=0.4{most}")
         try:
             await redis.set("n", 0)
             async with redis.pubsub() as channel:
@@ -120,11 +121,12 @@ async def test_commands_that_exceed_the_connections_wait_their_turn_and_not_for_
                 try:
                     async with asyncio.timeout(30):
                         told = await asyncio.gather(
-                            *(redis.get("n") for _ in range(400)), return_exceptions=True
+                            *(hasty.redis.get("n") for _ in range(400)), return_exceptions=True
                         )
                 finally:
                     os.kill(node.pid, signal.SIGCONT)
                 assert all(isinstance(one, RedisError) for one in told)
-                assert await redis.get("n") == b"600"
+                assert await hasty.redis.get("n") == b"600"
         finally:
             await connection.close()
+            await hasty.close()

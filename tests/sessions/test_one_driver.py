@@ -5,7 +5,7 @@ import json
 import shutil
 import sys
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -18,13 +18,16 @@ from journals import RedisProcess
 from live import Frontend, real_setup
 from scripted_messages_api import plan, scripted_messages_api, text
 from turnwire.adapter.families import open_session
-from turnwire.adapter.options import CommandOptions, SessionOptions
+from turnwire.adapter.options import CommandOptions, ConversationInUse, SessionOptions
+from turnwire.adapter.process.conversation_lock import ConversationLock
 from turnwire.adapter.session.notices import SessionNotice
 from turnwire.client import Client, CommandFailed, connect
 from turnwire.client import commands as do
 from turnwire.client.events import Complete, TurnStarted
 from turnwire.normalize.events import Complete as Finished
 from turnwire.normalize.inputs import Ended
+from turnwire.sidecar.streams.stdio.arguments import GoesOn
+from turnwire.sidecar.streams.stdio.serve import Driven
 from turnwire_process import DEADLINE, TURNWIRE, Served, environment
 from turnwire_process import preloaded_turnwire as turnwire
 
@@ -352,3 +355,35 @@ async def test_two_workers_of_a_group_do_not_run_one_conversation(tmp_path: Path
                     await first.prompt("and I")
         finally:
             redis.kill()
+
+
+async def test_stdio_waits_a_little_for_a_holder_that_is_ending(tmp_path: Path) -> None:
+    """A caller goes on with a conversation as soon as it has an answer, and its last process may still end."""
+    home = {"HOME": str(tmp_path)}
+    with (
+        closing(ConversationLock("claude", home, "s-1")) as holder,
+        closing(Driven(GoesOn("c1", True), home)) as next_one,
+    ):
+        holder.take("c1")
+        taking = asyncio.create_task(next_one.take("c1"))
+        await asyncio.sleep(0)
+        assert not taking.done()
+        holder.close()
+        await taking
+        with pytest.raises(ConversationInUse):
+            holder.take("c1")
+
+
+async def test_an_agent_that_gives_the_conversation_another_id_goes_on_with_nobody_elses(
+    tmp_path: Path,
+) -> None:
+    home = {"HOME": str(tmp_path)}
+    with (
+        closing(ConversationLock("claude", home, "s-1")) as holder,
+        closing(Driven(GoesOn("c1", True), home)) as next_one,
+    ):
+        holder.take("c2")
+        await next_one.take("c1")
+        await next_one.take("c2")
+        with pytest.raises(ConversationInUse):
+            holder.take("c1")

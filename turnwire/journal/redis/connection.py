@@ -81,7 +81,7 @@ class _Places:
                 await self._free.acquire()
         except TimeoutError:
             raise RedisTimeout(
-                f"none of the commands under way has ended for {self.answer_s:g} s, and no more may be at once"
+                f"other commands have kept all connections to it for {self.answer_s:g} s"
             ) from None
         before = _HAS_PLACE.set(True)
         try:

@@ -8,7 +8,7 @@ stdout slowly slows the CLI down. The CLI's stderr is forwarded.
 import asyncio
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -28,6 +28,10 @@ from turnwire.sidecar.streams.stdio.bridge import BridgeOutput, StdioBridge
 
 if TYPE_CHECKING:
     from turnwire.adapter.process.conversation_lock import ConversationLock
+
+GRACE_S = 2.0
+"""Seconds in which another process may end that has the conversation: a caller often goes on while its last one still ends."""
+AGAIN_S = 0.05
 
 Observe: TypeAlias = Callable[[Sequence[SessionInput]], None]
 """Called with the inputs between us and the CLI, in order."""
@@ -56,10 +60,10 @@ async def serve(
     After a signal that asks to stop, all is over within `stop_timeout` seconds. Raises ProgramNotFound, and
     ConversationInUse if another agent goes on with the conversation.
     """
-    driven = _Driven(goes_on, environment)
+    driven = Driven(goes_on, environment)
     try:
         if goes_on.conversation is not None:
-            driven.take(goes_on.conversation)
+            await driven.take(goes_on.conversation)
         return await run_cli(
             argv,
             lambda process: Relay(process, spoken, agent, observe, driven.take).run(),
@@ -74,7 +78,7 @@ async def serve(
         driven.close()
 
 
-class _Driven:
+class Driven:
     """Locks the conversation of the CLI."""
 
     def __init__(self, goes_on: GoesOn, environment: Mapping[str, str]) -> None:
@@ -82,18 +86,24 @@ class _Driven:
         self._environment = environment
         self._lock: ConversationLock | None = None
 
-    def take(self, conversation: str) -> None:
-        """Lock a conversation. Raises ConversationInUse if the CLI goes on with one that another agent has."""
+    async def take(self, conversation: str) -> None:
+        """Lock a conversation. Raises ConversationInUse if the CLI goes on with one that another agent has, and keeps for GRACE_S."""
         from turnwire.adapter.process.conversation_lock import ConversationLock  # noqa: PLC0415 - not before there is one
 
         if self._lock is None:
             self._lock = ConversationLock("claude", self._environment, f"stdio-{os.getpid()}")
-        try:
-            self._lock.take(conversation)
-        except TurnwireError:
-            # a conversation that begins is nobody else's
-            if self._goes_on.is_known:
-                raise
+        loop = asyncio.get_running_loop()
+        until = loop.time() + GRACE_S
+        while True:
+            try:
+                return self._lock.take(conversation)
+            except TurnwireError:
+                # one that begins is nobody else's, whatever its id
+                if not self._goes_on.is_known or self._goes_on.conversation not in (None, conversation):
+                    return None
+                if loop.time() >= until:
+                    raise
+            await asyncio.sleep(AGAIN_S)
 
     def close(self) -> None:
         """Let go of it."""
@@ -110,7 +120,7 @@ class Relay:
         spoken: Dialect,
         agent: Dialect,
         observe: Observe,
-        take: Callable[[str], None] = lambda _: None,
+        take: Callable[[str], Awaitable[None]],
     ) -> None:
         """take: called with the id of the conversation once the CLI names it; raises TurnwireError if the CLI has to end."""
         self._process = process
@@ -189,16 +199,16 @@ class Relay:
             self._heard.set()
             for lines in framer.slices(chunk):
                 await self._do(*map(self._on_cli, lines))
-                self._look_at_conversation()
+                await self._look_at_conversation()
                 await asyncio.sleep(0)
         await self._do(*map(self._on_cli, framer.close()))
 
-    def _look_at_conversation(self) -> None:
+    async def _look_at_conversation(self) -> None:
         named = None if self._bridge is None else self._bridge.session_id
         if named is not None and named != self._conversation:
             self._conversation = named
             try:
-                self._take(named)
+                await self._take(named)
             except TurnwireError:
                 self._process.kill()
                 raise
